@@ -1,0 +1,202 @@
+"""A scratch home for the real command and the real daemon, with the deterministic embedder."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MEMVAULT = Path(sys.executable).with_name("memvault")
+PASSPHRASE = "a passphrase for tests only"
+TIMEOUT_S = 90
+
+
+@dataclass
+class Home:
+    """The command bound to one home below /tmp: socket paths are limited to about 100 bytes."""
+
+    root: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        return self.root / "h"
+
+    @property
+    def secret(self) -> Path:
+        return self.root / "pass.txt"
+
+    def run(self, *args: str, given: bytes | None = None, env: dict[str, str] | None = None) -> Finished:
+        """Run without a terminal. `env` adds variables; an empty value removes one."""
+        done = subprocess.run(
+            [str(MEMVAULT), *args],
+            env=self._env(env),
+            input=given if given is not None else b"",
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            cwd=self.root,
+            start_new_session=True,
+            check=False,
+        )
+        return Finished(args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def json(self, *args: str, status: int = 0, **how: Any) -> Any:
+        """Run with --json and return the one document on stdout."""
+        done = self.run(*args, "--json", **how)
+        assert done.status == status, done
+        return json.loads(done.out)
+
+    def error(self, *args: str, status: int, **how: Any) -> dict[str, str]:
+        """Run with --json and return the error document on stderr; stdout must be empty."""
+        done = self.run(*args, "--json", **how)
+        assert (done.status, done.out) == (status, ""), done
+        return json.loads(done.err)["error"]
+
+    def add(self, content: str, *more: str, status: int = 0) -> Any:
+        return self.json(
+            "add",
+            content,
+            "--kind",
+            "fact",
+            "--scope",
+            "private",
+            "--source",
+            "user:me",
+            *more,
+            status=status,
+        )
+
+    def on_terminal(
+        self, *args: str, answers: Sequence[tuple[str, str]] = (), env: dict[str, str] | None = None
+    ) -> Finished:
+        """Run on a pseudo terminal of 100 columns, typing each answer when its question has appeared."""
+        return _on_terminal([str(MEMVAULT), *args], self._env(env), self.root, list(answers))
+
+    def stop(self) -> None:
+        """End the daemon of this home by its own process id."""
+        if not (self.path / "run" / "daemon.sock").exists():
+            return
+        done = self.run("status", "--json")
+        pid = json.loads(done.out)["daemon"]["pid"] if done.status == 0 else None
+        if pid:
+            os.kill(pid, signal.SIGTERM)
+            deadline = time.monotonic() + TIMEOUT_S
+            while _alive(pid) and time.monotonic() < deadline:
+                time.sleep(0.02)
+
+    def _env(self, more: dict[str, str] | None) -> dict[str, str]:
+        merged = {**self.env, **(more or {})}
+        return {name: value for name, value in merged.items() if value}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left: its arguments, exit status and both streams (one on a terminal)."""
+
+    args: tuple[str, ...]
+    status: int
+    out: str
+    err: str
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def _on_terminal(
+    command: list[str], env: dict[str, str], cwd: Path, answers: list[tuple[str, str]]
+) -> Finished:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execve(command[0], command, env)
+    heard, seen_to, waiting = bytearray(), 0, list(answers)
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 0.5)[0]:
+            continue
+        try:
+            chunk = os.read(terminal, 65_536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        heard += chunk
+        while waiting and (at := heard.find(waiting[0][0].encode(), seen_to)) >= 0:
+            question, answer = waiting.pop(0)
+            seen_to = at + len(question.encode())
+            os.write(terminal, answer.encode() + b"\n")
+    os.close(terminal)
+    _, state = os.waitpid(pid, 0)
+    assert not waiting, f"never asked: {waiting[0][0]!r}, but: {heard.decode(errors='replace')}"
+    return Finished(tuple(command[1:]), os.waitstatus_to_exitcode(state), heard.decode(errors="replace"), "")
+
+
+def _make_home() -> Home:
+    root = Path(tempfile.mkdtemp(prefix="mvc", dir="/tmp"))
+    home = Home(root)
+    (root / "u").mkdir(mode=0o700)
+    home.secret.write_text(PASSPHRASE + "\n")
+    home.secret.chmod(0o600)
+    home.env.update(
+        PATH=os.environ["PATH"],
+        HOME=str(root / "u"),
+        LANG="C.UTF-8",
+        TERM="xterm",
+        COLUMNS="100",
+        MEMVAULT_HOME=str(home.path),
+        MEMVAULT_CACHE_HOME=str(root / "c"),
+        MEMVAULT_PASSPHRASE_FILE=str(home.secret),
+        MEMVAULT_EMBEDDER="fake",
+        XDG_RUNTIME_DIR=str(root / "u"),
+    )
+    return home
+
+
+def _discard(home: Home) -> None:
+    home.stop()
+    shutil.rmtree(home.root, ignore_errors=True)
+
+
+@pytest.fixture
+def bare() -> Iterator[Home]:
+    """A home without a vault."""
+    home = _make_home()
+    yield home
+    _discard(home)
+
+
+@pytest.fixture
+def fresh() -> Iterator[Home]:
+    """A home with an open, empty vault of its own."""
+    home = _make_home()
+    home.json("init", "--no-keychain")
+    yield home
+    _discard(home)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Iterator[Home]:
+    """One open vault for tests that stay within a project of their own and never lock it."""
+    home = _make_home()
+    home.json("init", "--no-keychain")
+    yield home
+    _discard(home)

@@ -1,0 +1,1 @@
+"""The terminal interface: screens, widgets and one gateway to the memvault client."""

@@ -1,0 +1,1 @@
+"""Screens: they decide what a key does, through the gateway."""

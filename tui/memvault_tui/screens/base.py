@@ -1,0 +1,110 @@
+"""What every screen shares: its place in the action table, its gateway, and how failures are told."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual.screen import ModalScreen, Screen
+
+from memvault.errors import Locked, MemvaultError
+from memvault_tui.actions import EVERYWHERE, footer_of
+from memvault_tui.i18n import _
+from memvault_tui.lines import Cell, Row
+from memvault_tui.widgets.bars import KeyBar
+from memvault_tui.words import span
+
+if TYPE_CHECKING:
+    from memvault_tui.app import MemvaultApp
+    from memvault_tui.gateway import Gateway
+
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
+
+
+class Declined(Exception):
+    """The person was asked to show presence and said no; nothing was done."""
+
+
+class Working:
+    """Running work for a screen: failures are shown, a locked vault leads to the locked screen."""
+
+    @property
+    def memvault(self) -> MemvaultApp:
+        return cast("MemvaultApp", cast(Screen[Any], self).app)
+
+    @property
+    def gateway(self) -> Gateway:
+        return self.memvault.gateway
+
+    def act(self, work: Coroutine[Any, Any, None], group: str = "act", exclusive: bool = False) -> None:
+        """Run `work` in the background; `exclusive` cancels what the group was doing."""
+        cast(Screen[Any], self).run_worker(self._guard(work), group=group, exclusive=exclusive)
+
+    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Declined:
+            self.memvault.say(_("Nothing was done."))
+        except Locked:
+            self.memvault.show_locked()
+        except MemvaultError as error:
+            self.failed(error)
+
+    def failed(self, error: MemvaultError) -> None:
+        """Tell a failure; screens with a place of their own for it override this."""
+        self.memvault.say_error(error)
+
+    async def as_person(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Make a person-only call, asking for proof and repeating it when the daemon wants that."""
+        return await self.memvault.as_person(call)
+
+
+class VaultScreen(Working, Screen[Result]):
+    """A full screen with a title line and a line of keys."""
+
+    AUTO_FOCUS = ""
+    PLACE: ClassVar[str] = ""
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving would lose something the person wrote."""
+        return False
+
+    def key_bar(self) -> KeyBar:
+        return KeyBar(footer_of([self.PLACE, EVERYWHERE]), id="keys")
+
+    def title_cells(self, name: str, note: str = "") -> Row:
+        cells: list[Cell] = [(" " + name, "strong")]
+        if note:
+            cells.append(("  " + note, "dim"))
+        return tuple(cells)
+
+    def memories_changed(self, ids: frozenset[str]) -> None:
+        """News from the daemon; an empty set means many."""
+
+    def connection_changed(self) -> None:
+        """The connection was lost or stands again."""
+
+
+class Dialog(Working, ModalScreen[Result]):
+    """A question over a screen; escape answers no."""
+
+    AUTO_FOCUS = ""
+    PLACE: ClassVar[str] = "dialog"
+
+
+def state_cells(app: MemvaultApp) -> Row:
+    """Connection, lock and model state for the right end of a title line."""
+    if not app.connected:
+        return ((_("connecting again…") + " ", "warn"),)
+    cells: list[Cell] = []
+    status = app.status
+    if status is not None and status.pending:
+        cells.append((_("learning {n}").format(n=f"{status.pending:,}") + "  ", "dim"))
+    left = app.locks_in_s
+    if left is not None:
+        cells.append((_("unlocked {time}").format(time=span(left)) + " ", "dim"))
+    else:
+        cells.append((_("unlocked") + " ", "dim"))
+    return tuple(cells)

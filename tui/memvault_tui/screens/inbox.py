@@ -1,0 +1,143 @@
+"""Inbox: candidates that wait for the person, confirmed or rejected one after another."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from memvault_tui.actions import bindings_of
+from memvault_tui.i18n import _, _n
+from memvault_tui.records import Memory
+from memvault_tui.screens.acting import ActsOnMemories
+from memvault_tui.screens.base import VaultScreen, state_cells
+from memvault_tui.sheets import full_text, sources, summary
+from memvault_tui.widgets.bars import Bar
+from memvault_tui.widgets.memory_list import PAGE_ROWS, MemoryList
+from memvault_tui.widgets.sheet import Sheet
+from memvault_tui.words import utc_now
+
+WIDE_FROM = 120
+
+
+class InboxScreen(ActsOnMemories, VaultScreen[None]):
+    """After a decision the cursor is on the next candidate."""
+
+    PLACE = "inbox"
+    BINDINGS = [*bindings_of("inbox")]  # noqa: RUF012 (Textual reads it)
+
+    def compose(self) -> ComposeResult:
+        yield Bar(self.title_cells(_("Inbox")), id="head")
+        with Container(id="body"):
+            with Container(id="left"):
+                yield Bar(id="heading")
+                yield MemoryList(id="list")
+            yield Sheet(id="detail")
+        yield self.key_bar()
+
+    def on_mount(self) -> None:
+        self.listing.focus()
+        self.reload_here()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width >= WIDE_FROM, "wide")
+        self.call_after_refresh(self._after_layout)
+
+    def _after_layout(self) -> None:
+        self.query_one("#heading", Bar).show(self.listing.heading())
+        self._show_detail(self.listing.current)
+
+    @property
+    def listing(self) -> MemoryList:
+        return self.query_one("#list", MemoryList)
+
+    async def _load(self) -> None:
+        place = self.listing.position
+        offset = place.index // PAGE_ROWS * PAGE_ROWS
+        page = await self.gateway.inbox(offset, PAGE_ROWS)
+        if offset and not page.items:
+            offset = 0
+            page = await self.gateway.inbox(0, PAGE_ROWS)
+        found = next(
+            (offset + number for number, row in enumerate(page.items) if row.id == place.id), place.index
+        )
+        self.listing.replace_all(page.total, offset, page.items, found, place.top + found - place.index)
+        self.listing.show_when_empty(_("Nothing waits for you. What agents propose comes here first."))
+        self._after_layout()
+        self.connection_changed()
+
+    @on(MemoryList.PageWanted)
+    def _page_wanted(self, message: MemoryList.PageWanted) -> None:
+        self.act(self._fetch(message.generation, message.offset), "pages")
+
+    async def _fetch(self, generation: int, offset: int) -> None:
+        if self.listing.still_wanted(generation, offset):
+            page = await self.gateway.inbox(offset, PAGE_ROWS)
+            self.listing.deliver(generation, offset, page.items)
+
+    def memories_changed(self, ids: frozenset[str]) -> None:
+        self.reload_here()
+
+    def connection_changed(self) -> None:
+        note = _n("{n} waits for you", "{n} wait for you", self.listing.total)
+        self.query_one("#head", Bar).show(self.title_cells(_("Inbox"), note), state_cells(self.memvault))
+
+    @on(MemoryList.CursorMoved)
+    def _cursor_moved(self, message: MemoryList.CursorMoved) -> None:
+        self._show_detail(message.memory)
+
+    def _show_detail(self, memory: Memory | None) -> None:
+        detail = self.query_one("#detail", Sheet)
+        if memory is None:
+            detail.show(None)
+        elif self.has_class("wide"):
+            detail.show(lambda cells: [*full_text(memory, cells, utc_now()), (), *sources(memory, cells)])
+        else:
+            detail.show(lambda cells: summary(memory, cells))
+
+    @on(MemoryList.Opened)
+    def action_open(self) -> None:
+        from memvault_tui.screens.memory import MemoryScreen
+
+        current = self.listing.current
+        if current is not None:
+            self.memvault.push_screen(MemoryScreen(current))
+
+    def current_memory(self) -> Memory | None:
+        return self.listing.current
+
+    def changed_here(self, memories: list[Memory]) -> None:
+        self.reload_here()
+
+    def reload_here(self) -> None:
+        self.act(self._load(), "load", exclusive=True)
+
+    def action_confirm(self) -> None:
+        current = self.listing.current
+        if current is not None:
+            self.act(self._confirm(current.id))
+
+    async def _confirm(self, memory_id: str) -> None:
+        await self.as_person(lambda: self.gateway.confirm(memory_id))
+        self.memvault.say(_("Confirmed."))
+        await self._load()
+
+    def action_reject(self) -> None:
+        current = self.listing.current
+        if current is not None:
+            self.act(self._reject(current.id))
+
+    async def _reject(self, memory_id: str) -> None:
+        from memvault_tui.screens.dialogs import YesNo
+
+        question = _("Reject this candidate? Its text is erased and it will not be proposed again.")
+        if await self.memvault.push_screen_wait(YesNo(question, _("Reject"), _("Cancel"))):
+            await self.as_person(lambda: self.gateway.reject(memory_id))
+            self.memvault.say(_("Rejected."))
+            await self._load()
+
+    def action_browse(self) -> None:
+        self.dismiss()
+
+    def action_back(self) -> None:
+        self.dismiss()

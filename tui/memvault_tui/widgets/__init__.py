@@ -1,0 +1,1 @@
+"""Widgets: they draw and post messages in the past tense; screens decide."""

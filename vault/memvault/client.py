@@ -1,0 +1,282 @@
+"""Talk to the daemon: blocking and asyncio clients over its Unix socket, starting it when needed.
+
+Standard library only, so that a hook answers fast. Owns connecting, starting the daemon, the hello
+exchange and patience with a busy daemon. Knows nothing of the vault's files but the socket's path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from memvault import PROTOCOL, __version__, launch
+from memvault.errors import Busy, DaemonDown, MemvaultError, from_wire
+from memvault.paths import HomeLayout, home_dir
+from memvault.rpc import framing
+
+Progress = Callable[[dict[str, Any]], None]
+
+FIRST_PAUSE_S = 0.02
+LONGEST_PAUSE_S = 0.5
+
+
+def _hello_params(name: str) -> dict[str, Any]:
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        cwd = None
+    return {"client": name, "version": __version__, "protocol": PROTOCOL, "cwd": cwd}
+
+
+def _outcome(message: dict[str, Any]) -> Any:
+    """The result of a response. Raises what the daemon raised."""
+    error = message.get("error")
+    if error is None:
+        return message.get("result")
+    data = error.get("data") or {}
+    raise from_wire(str(data.get("code", "failure")), str(error.get("message", "")), str(data.get("hint", "")))
+
+
+def _speaks_another_version(error: MemvaultError) -> bool:
+    return error.code == "daemon_down" and "protocol" in error.message
+
+
+class Client:
+    """Blocking connection to the daemon of one home.
+
+    `timeout_s` bounds a single call, `Busy` answers included. Not thread-safe: one client per thread.
+    """
+
+    def __init__(
+        self, home: Path | None = None, *, name: str = "cli", autostart: bool = True, timeout_s: float = 120.0
+    ) -> None:
+        self.layout = HomeLayout(home or home_dir())
+        self.name = name
+        self.timeout_s = timeout_s
+        self.hello: dict[str, Any] = {}
+        self._autostart = autostart
+        self._ids = count(1)
+        self._socket: socket.socket | None = None
+        self._buffer = bytearray()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def connect(self) -> None:
+        """Connect and say hello, once. Raises DaemonDown."""
+        if self._socket is not None:
+            return
+        self._socket = launch.connect(self.layout, autostart=self._autostart)
+        try:
+            self.hello = self._exchange("hello", _hello_params(self.name), None)
+        except MemvaultError as error:
+            self.close()
+            if not (_speaks_another_version(error) and self._autostart):
+                raise
+            launch.replace(self.layout)
+            self._socket = launch.connect(self.layout, autostart=True)
+            self.hello = self._exchange("hello", _hello_params(self.name), None)
+
+    def call(self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None) -> Any:
+        """Call `method` and return its result; a busy daemon is asked again until `timeout_s`.
+
+        Raises what the daemon raised (memvault.errors), DaemonDown when the connection breaks. After
+        DaemonDown a write may or may not have happened.
+        """
+        self.connect()
+        deadline = time.monotonic() + self.timeout_s
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                return self._exchange(method, params or {}, on_progress)
+            except Busy:
+                if time.monotonic() + pause_s > deadline:
+                    raise
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        self._buffer.clear()
+
+    def _exchange(self, method: str, params: dict[str, Any], on_progress: Progress | None) -> Any:
+        request_id = next(self._ids)
+        line = framing.request(request_id, method, params)
+        deadline = time.monotonic() + self.timeout_s
+        try:
+            self._send(line)
+            return self._await_reply(request_id, deadline, on_progress)
+        except KeyboardInterrupt:
+            with contextlib.suppress(OSError):
+                self._send(framing.notification("$/cancel", {"id": request_id}))
+            raise
+        except OSError as error:
+            self.close()
+            raise DaemonDown("the connection to the daemon was lost") from error
+
+    def _await_reply(self, request_id: int, deadline: float, on_progress: Progress | None) -> Any:
+        while True:
+            message = framing.decode(self._read_line(deadline))
+            if message.get("id") == request_id and "method" not in message:
+                return _outcome(message)
+            if message.get("method") == "progress" and message["params"].get("request") == request_id:
+                deadline = time.monotonic() + self.timeout_s
+                if on_progress is not None:
+                    on_progress(message["params"])
+
+    def _send(self, line: bytes) -> None:
+        if self._socket is None:
+            raise DaemonDown("not connected")
+        self._socket.settimeout(self.timeout_s)
+        self._socket.sendall(line)
+
+    def _read_line(self, deadline: float) -> bytes:
+        if self._socket is None:
+            raise DaemonDown("not connected")
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > framing.MAX_RESPONSE_BYTES:
+                raise DaemonDown("the daemon's answer is too large")
+            self._socket.settimeout(max(0.01, deadline - time.monotonic()))
+            chunk = self._socket.recv(65_536)
+            if not chunk:
+                raise ConnectionResetError
+            self._buffer += chunk
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
+
+
+class AsyncClient:
+    """The same for asyncio. Calls may overlap; `notifications()` yields (method, params) as they come."""
+
+    def __init__(self, home: Path | None = None, *, name: str = "tui", autostart: bool = True) -> None:
+        self.layout = HomeLayout(home or home_dir())
+        self.name = name
+        self.hello: dict[str, Any] = {}
+        self._autostart = autostart
+        self._ids = count(1)
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._progress: dict[int, Progress] = {}
+        self._news: asyncio.Queue[tuple[str, dict[str, Any]] | None] = asyncio.Queue()
+        self._writer: asyncio.StreamWriter | None = None
+        self._listener: asyncio.Task[None] | None = None
+
+    @property
+    def connected(self) -> bool:
+        return self._writer is not None
+
+    async def connect(self) -> None:
+        """Connect and say hello. Raises DaemonDown."""
+        if self._writer is not None:
+            return
+        await self._open()
+        try:
+            self.hello = await self.call("hello", _hello_params(self.name))
+        except MemvaultError as error:
+            await self.close()
+            if not (_speaks_another_version(error) and self._autostart):
+                raise
+            await asyncio.to_thread(launch.replace, self.layout)
+            await self._open()
+            self.hello = await self.call("hello", _hello_params(self.name))
+
+    async def _open(self) -> None:
+        raw = await asyncio.to_thread(launch.connect, self.layout, autostart=self._autostart)
+        reader, self._writer = await asyncio.open_connection(sock=raw, limit=framing.MAX_RESPONSE_BYTES)
+        self._news = asyncio.Queue()
+        self._listener = asyncio.create_task(self._listen(reader), name="memvault client")
+
+    async def call(
+        self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None
+    ) -> Any:
+        """Call `method`; a busy daemon is asked again. Raises what the daemon raised, or DaemonDown."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                return await self._exchange(method, params or {}, on_progress)
+            except Busy:
+                if pause_s >= LONGEST_PAUSE_S * 8:
+                    raise
+            await asyncio.sleep(min(pause_s, LONGEST_PAUSE_S))
+            pause_s *= 1.5
+
+    async def _exchange(self, method: str, params: dict[str, Any], on_progress: Progress | None) -> Any:
+        writer = self._writer
+        if writer is None:
+            raise DaemonDown("not connected")
+        request_id = next(self._ids)
+        line = framing.request(request_id, method, params)
+        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = reply
+        if on_progress is not None:
+            self._progress[request_id] = on_progress
+        try:
+            writer.write(line)
+            await writer.drain()
+            return _outcome(await reply)
+        except OSError as error:
+            raise DaemonDown("the connection to the daemon was lost") from error
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError):
+                writer.write(framing.notification("$/cancel", {"id": request_id}))
+            raise
+        finally:
+            self._waiting.pop(request_id, None)
+            self._progress.pop(request_id, None)
+
+    async def notifications(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """News the daemon sends unasked; ends when the connection does."""
+        while (item := await self._news.get()) is not None:
+            yield item
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while line := await reader.readline():
+                self._take(framing.decode(line))
+        except (OSError, ValueError, MemvaultError):
+            pass
+        finally:
+            self._writer = None
+            self._news.put_nowait(None)
+            for reply in self._waiting.values():
+                if not reply.done():
+                    reply.set_exception(DaemonDown("the connection to the daemon was lost"))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "method" in message:
+            params = message.get("params") or {}
+            if message["method"] == "progress":
+                heard = self._progress.get(params.get("request", 0))
+                if heard is not None:
+                    heard(params)
+            else:
+                self._news.put_nowait((message["method"], params))
+            return
+        reply = self._waiting.get(message.get("id", 0))
+        if reply is not None and not reply.done():
+            reply.set_result(message)
+
+    async def close(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+        if self._listener is not None:
+            self._listener.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._listener
+            self._listener = None

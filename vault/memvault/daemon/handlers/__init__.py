@@ -1,0 +1,14 @@
+"""Handlers: parse, call a service, serialise. One module a family; `table` gathers them."""
+
+from __future__ import annotations
+
+from memvault.daemon.handlers import imports, memories, reading, upkeep, vaults
+from memvault.daemon.methods import Methods
+
+
+def table() -> Methods:
+    """Every method the daemon answers."""
+    methods = Methods()
+    for family in (vaults, memories, reading, imports, upkeep):
+        family.register(methods)
+    return methods

@@ -1,0 +1,285 @@
+"""The vault's keeper: its state, its threads, its clocks. Opens and closes what the handlers use.
+
+Owns the writer's and the reader's thread, the embedding worker, idle and absolute lock, and the news that
+memories changed. Knows nothing of the wire or of who may do what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.clock import Clock
+from memvault.config import Config
+from memvault.errors import Illegal, Locked, ModelUnavailable, VaultAbsent, VaultMissing
+from memvault.keys import header_file, ring
+from memvault.keys.envelope import VaultKey
+from memvault.keys.header import VaultHeader
+from memvault.paths import HomeLayout, cache_dir
+from memvault.services.embedding import EmbeddingWorker
+from memvault.services.vault import Vault, create_database, load_index, open_vault
+from memvault.store import settings, vectors
+from memvault_models.fake import FAKE_MODEL_ID
+from memvault_models.manifest import DEFAULT_MODEL_ID, load_manifest
+from memvault_models.means import Means, neutral_means, shipped_means
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Matrix = npt.NDArray[np.float32]
+
+NEWS_PAUSE_S = 0.05
+"""Changes within this time are told in one notification."""
+DRAIN_AT_MOST = 64
+DRAIN_TIMEOUT_S = 3.0
+"""A recall waits for so many fresh memories to be embedded, and no longer than this."""
+
+
+class Keeper:
+    """One vault in one of three states: absent, locked, unlocked."""
+
+    def __init__(self, layout: HomeLayout, config: Config, clock: Clock) -> None:
+        self.layout, self.config, self.clock = layout, config, clock
+        self.vault: Vault | None = None
+        self.embedding: EmbeddingWorker | None = None
+        self.listeners: list[Callable[[str, dict[str, Any]], None]] = []
+        self.on_lock: list[Callable[[], None]] = []
+        self._writer = ThreadPoolExecutor(1, "writer")
+        self._reader = ThreadPoolExecutor(1, "reader")
+        self._opening = asyncio.Lock()
+        self._opened_at = 0.0
+        self._used_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._news: dict[str, dict[str, None]] = {}
+        self._locking: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> str:
+        if self.vault is not None:
+            return "unlocked"
+        return "locked" if self.layout.header.exists() or self.layout.database.exists() else "absent"
+
+    def header(self) -> VaultHeader:
+        """Raises VaultAbsent, HeaderDamaged, ForeignFile, UnsafePath, VaultMissing."""
+        return header_file.read(self.layout.root)
+
+    def require(self) -> Vault:
+        """The open vault. Raises VaultAbsent, Locked."""
+        if self.vault is None:
+            raise VaultAbsent("there is no vault yet") if self.state == "absent" else Locked("the vault is locked")
+        return self.vault
+
+    async def read(self, call: Callable[Concatenate[Vault, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `call(vault, ...)` in the reader's thread. Raises Locked, VaultAbsent."""
+        return await self._on(self._reader, call, *args, **kwargs)
+
+    async def write(self, call: Callable[Concatenate[Vault, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `call(vault, ...)` in the writer's thread; writes happen one after the other."""
+        return await self._on(self._writer, call, *args, **kwargs)
+
+    async def _on(self, pool: ThreadPoolExecutor, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        vault = self.require()
+
+        def run() -> T:
+            if self.vault is not vault:
+                raise Locked("the vault was locked")
+            return call(vault, *args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(pool, run)
+
+    async def create(self, passphrase: str | None, use_keychain: bool) -> ring.Created:
+        """Make a vault and leave it unlocked. Raises Illegal when one is there, Usage, KeychainTrouble."""
+        async with self._opening:
+            if self.state != "absent":
+                raise Illegal("there is a vault already", "`memvault status` shows its state.")
+            make = functools.partial(ring.create, self.layout.root, passphrase=passphrase, use_keychain=use_keychain)
+            created = await asyncio.to_thread(make)
+            await asyncio.to_thread(create_database, self.layout, created.key)
+            await self._open(created.key)
+            return created
+
+    async def unlock(self, find: Callable[[VaultHeader], VaultKey]) -> None:
+        """Open with the key that `find` gets out of the header; nothing happens when it is open already."""
+        async with self._opening:
+            header = self.header()
+            if not self.layout.database.exists():
+                raise VaultMissing("the vault's database is missing, its header and key slots are there")
+            key = await asyncio.to_thread(find, header)
+            if self.vault is None:
+                await self._open(key)
+
+    async def _open(self, key: VaultKey) -> None:
+        loop = asyncio.get_running_loop()
+
+        def changed(ids: Sequence[str], reason: str) -> None:
+            if self.embedding is not None:
+                self.embedding.passages_wait()
+            loop.call_soon_threadsafe(self._tell, list(ids), reason)
+
+        def work() -> Vault:
+            model_id = self._model_id()
+            return open_vault(self.layout, key, self.clock, model_id, _means(model_id), changed)
+
+        vault = await loop.run_in_executor(self._writer, work)
+        model_id = await loop.run_in_executor(self._writer, lambda: self._chosen(vault))
+        if model_id != vault.model_id:
+            await loop.run_in_executor(self._writer, self._switch, vault, model_id)
+        self.vault = vault
+        self._start_embedding(vault)
+        self._opened_at = self._used_at = self.clock.monotonic_s()
+        self._watch_clock()
+        self._announce("state", {"state": "unlocked"})
+
+    def _model_id(self) -> str:
+        if os.environ.get("MEMVAULT_EMBEDDER") == "fake":
+            return FAKE_MODEL_ID
+        return self.config.model_id or DEFAULT_MODEL_ID
+
+    def _chosen(self, vault: Vault) -> str:
+        """The model this vault was told to use, unless tests or the settings file say otherwise."""
+        kept = settings.get(vault.reader, "model")
+        fixed = os.environ.get("MEMVAULT_EMBEDDER") == "fake" or self.config.model_id is not None
+        return vault.model_id if fixed or kept is None else kept.decode()
+
+    @staticmethod
+    def _switch(vault: Vault, model_id: str) -> None:
+        vault.model_id = model_id
+        vault.index = load_index(vault.reader, model_id, _means(model_id))
+        vault.waiting.clear()
+        vault.waiting.extend(vectors.missing(vault.reader, model_id))
+
+    def _start_embedding(self, vault: Vault) -> None:
+        def take(limit: int) -> list[tuple[str, str]]:
+            return _wait(self._reader, vault.take_waiting, limit)
+
+        def put(found: list[tuple[str, Matrix]]) -> None:
+            _wait(self._writer, vault.put_vectors, found)
+
+        def ready(means: Means) -> None:
+            _wait(self._writer, _refit, vault, means)
+
+        self.embedding = EmbeddingWorker(vault.model_id, cache_dir(), take, put, ready)
+        self.embedding.start()
+
+    async def use_model(self, model_id: str) -> None:
+        """Embed everything with another model from now on; recall by words goes on meanwhile."""
+        vault = self.require()
+        await self._stop_embedding()
+
+        def keep(opened: Vault) -> None:
+            with opened.writer.transaction():
+                settings.put(opened.writer, "model", model_id.encode())
+                vectors.drop_other_models(opened.writer, model_id)
+            self._switch(opened, model_id)
+
+        await self.write(keep)
+        self._start_embedding(vault)
+
+    async def _stop_embedding(self) -> None:
+        worker, self.embedding = self.embedding, None
+        if worker is not None:
+            await asyncio.to_thread(worker.stop)
+
+    async def lock(self) -> None:
+        """Close everything; calls under way finish first. Nothing happens when it is not open."""
+        async with self._opening:
+            vault, self.vault = self.vault, None
+            if vault is None:
+                return
+            if self._timer is not None:
+                self._timer.cancel()
+            for forget in self.on_lock:
+                forget()
+            self._announce("state", {"state": "locked"})
+            await self._stop_embedding()
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._reader, lambda: None)
+            await loop.run_in_executor(self._writer, vault.close)
+
+    async def stop(self) -> None:
+        await self.lock()
+        self._reader.shutdown()
+        self._writer.shutdown()
+
+    def used_by_person(self) -> None:
+        """Put the idle lock off. Agents never do (SPEC 12)."""
+        self._used_at = self.clock.monotonic_s()
+
+    def locks_in_s(self) -> float | None:
+        """Seconds until the vault locks itself; None when it does not."""
+        if self.vault is None:
+            return None
+        now, ends = self.clock.monotonic_s(), list[float]()
+        if self.config.idle_lock_s:
+            ends.append(self._used_at + self.config.idle_lock_s)
+        if self.config.absolute_lock_s:
+            ends.append(self._opened_at + self.config.absolute_lock_s)
+        return max(0.0, min(ends) - now) if ends else None
+
+    def _watch_clock(self) -> None:
+        left = self.locks_in_s()
+        if left is None:
+            return
+        loop = asyncio.get_running_loop()
+        if left <= 0:
+            self._locking = loop.create_task(self.lock(), name="idle lock")
+        else:
+            self._timer = loop.call_later(min(left + 0.01, 60.0), self._watch_clock)
+
+    async def question_vector(self, text: str) -> tuple[npt.NDArray[np.float32] | None, str]:
+        """The vector of a question and the mode of recall: hybrid, hybrid-partial or keyword."""
+        worker, vault = self.embedding, self.vault
+        if worker is None or vault is None:
+            return None, "keyword"
+        try:
+            vector = await asyncio.wrap_future(worker.ask(text))
+        except ModelUnavailable:
+            return None, "keyword"
+        if len(vault.waiting) <= DRAIN_AT_MOST and not worker.idle:
+            await asyncio.to_thread(worker.drained, DRAIN_TIMEOUT_S)
+        return vector, "hybrid" if worker.idle else "hybrid-partial"
+
+    def _tell(self, ids: list[str], reason: str) -> None:
+        if not self._news:
+            asyncio.get_running_loop().call_later(NEWS_PAUSE_S, self._spread)
+        self._news.setdefault(reason, {}).update(dict.fromkeys(ids))
+
+    def _spread(self) -> None:
+        news, self._news = self._news, {}
+        for reason, ids in news.items():
+            listed = list(ids)
+            self._announce("changed", {"ids": listed[:500], "more": max(0, len(listed) - 500), "reason": reason})
+
+    def _announce(self, method: str, params: dict[str, Any]) -> None:
+        for hear in list(self.listeners):
+            hear(method, params)
+
+
+def _means(model_id: str) -> Means:
+    """Means the index can start with: shipped ones, else neutral until the model is loaded."""
+    if model_id == FAKE_MODEL_ID:
+        return neutral_means(model_id, 384)
+    entry = load_manifest(cache_dir()).get(model_id)
+    if entry.means is not None and model_id == DEFAULT_MODEL_ID:
+        return shipped_means(entry.means)
+    return neutral_means(model_id, entry.dimensions)
+
+
+def _refit(vault: Vault, means: Means) -> None:
+    """Rebuild the index with the means of a model that brought its own only when it was loaded."""
+    if vault.model_id not in (FAKE_MODEL_ID, DEFAULT_MODEL_ID):
+        vault.index = load_index(vault.writer, vault.model_id, means)
+
+
+def _wait(pool: ThreadPoolExecutor, call: Callable[..., T], *args: Any) -> T:
+    done: Future[T] = pool.submit(call, *args)
+    return done.result()

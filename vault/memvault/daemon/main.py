@@ -1,0 +1,107 @@
+"""The daemon's beginning and end: hardening, the home folder, the socket, the loop, a clean shutdown.
+
+`python -P -m memvault.daemon.main --home DIR [--foreground]`. Takes a socket from the service manager when
+there is one (LISTEN_FDS). The broad `except` of the process boundary is here: it logs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from memvault.clock import SystemClock
+from memvault.daemon import home, logs
+from memvault.errors import MemvaultError
+from memvault.paths import HomeLayout, home_dir
+
+log = logging.getLogger("memvault.daemon")
+
+WATCH_SOCKET_S = 5.0
+"""How often the daemon looks whether the socket is still its own."""
+
+_FIRST_PASSED_FD = 3
+
+
+def harden() -> None:
+    """Files are ours alone, and a crash leaves no memory image."""
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _passed_socket() -> socket.socket | None:
+    """The listening socket a service manager hands over (sd_listen_fds)."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":
+        return None
+    return socket.socket(fileno=_FIRST_PASSED_FD)
+
+
+async def _serve(layout: HomeLayout, sock: socket.socket) -> None:
+    """Serve until a signal, a shutdown call, or the loss of the socket."""
+    from memvault import config
+    from memvault.daemon.handlers import table
+    from memvault.daemon.keeper import Keeper
+    from memvault.daemon.server import Server
+
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    keeper = Keeper(layout, config.load(layout.config), SystemClock())
+    server = Server(keeper, table(), lambda: loop.call_soon(ended.set) and None)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    ours = home.identity(layout.socket)
+    await server.start(sock)
+    while not ended.is_set():
+        try:
+            await asyncio.wait_for(ended.wait(), WATCH_SOCKET_S)
+        except TimeoutError:
+            if home.identity(layout.socket) != ours:
+                log.warning("the socket was taken away")
+                break
+    await server.stop()
+    await keeper.stop()
+    if home.identity(layout.socket) == ours:
+        layout.socket.unlink(missing_ok=True)
+
+
+def run(root: Path) -> int:
+    """Own the vault in `root` until told to stop. Returns the exit status: 0 also when another owns it."""
+    harden()
+    layout = HomeLayout(root)
+    try:
+        home.prepare(layout)
+        lock = home.lock_owner(layout)
+    except home.OwnedAlready:
+        return 0
+    except MemvaultError as error:
+        print(f"memvault: {error.message}", file=sys.stderr)
+        return error.exit_status
+    try:
+        logs.start(layout.log)
+        asyncio.run(_serve(layout, _passed_socket() or home.listen(layout)))
+    except MemvaultError as error:
+        log.error("stopped: %s", error.code)
+        print(f"memvault: {error.message}", file=sys.stderr)
+        return error.exit_status
+    except Exception as error:
+        log.critical("stopped: %s", type(error).__name__, exc_info=True)
+        return 1
+    finally:
+        os.close(lock)
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="memvault-daemon", description="Own one vault and answer on its socket.")
+    parser.add_argument("--home", help="the vault's home (default: MEMVAULT_HOME or the platform's data folder)")
+    given = parser.parse_args(arguments)
+    return run(home_dir(given.home))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

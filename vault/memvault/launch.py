@@ -1,0 +1,159 @@
+"""Reach the daemon's socket, starting the daemon when nobody owns it. Standard library only.
+
+Owns the start lock (twenty clients start one daemon), the clean environment a daemon gets, and Unix
+socket paths longer than the system's limit. Knows nothing of messages but the one that ends a daemon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from memvault.errors import DaemonDown, UnsafePath
+from memvault.paths import HomeLayout
+from memvault.rpc import framing
+
+START_TIMEOUT_S = 20.0
+LONGEST_SOCKET_PATH = 100
+"""Bytes that fit in sockaddr_un on every platform (104 on macOS, 108 on Linux)."""
+
+_KEPT = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY", "WAYLAND_DISPLAY", "SystemRoot",
+)  # fmt: skip
+_KEPT_PREFIXES = ("LC_", "XDG_", "OPENBLAS_", "OMP_", "MEMVAULT_")
+_DROPPED = {"MEMVAULT_PASSPHRASE_FILE"}
+
+_children: list[subprocess.Popen[bytes]] = []
+"""Started daemons, kept so that they are reaped when they end before us."""
+
+
+@contextlib.contextmanager
+def short_path(path: os.PathLike[str]) -> Iterator[str]:
+    """A name for `path` that fits into a socket address while the block runs.
+
+    Long paths go through /proc/self/fd on Linux. Raises DaemonDown where there is no such way.
+    """
+    text = os.fspath(path)
+    if len(os.fsencode(text)) <= LONGEST_SOCKET_PATH:
+        yield text
+        return
+    if not os.path.isdir("/proc/self/fd"):
+        raise DaemonDown("the path of the vault's socket is too long", "Choose a shorter MEMVAULT_HOME.")
+    folder = os.open(os.path.dirname(text), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{os.path.basename(text)}"
+    finally:
+        os.close(folder)
+
+
+def try_connect(layout: HomeLayout) -> socket.socket | None:
+    """A connected socket, or None when nobody listens."""
+    if not layout.socket.exists():
+        return None
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with short_path(layout.socket) as name:
+            sock.connect(name)
+    except OSError as error:
+        sock.close()
+        if error.errno in (errno.ENOENT, errno.ECONNREFUSED, errno.ENOTSOCK):
+            return None
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise DaemonDown("the vault's socket does not take connections") from error
+        raise
+    return sock
+
+
+def clean_environment() -> dict[str, str]:
+    """What a daemon inherits: no agent marks, no secrets, no editor settings."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in _KEPT or name.startswith(_KEPT_PREFIXES)) and name not in _DROPPED
+    }
+
+
+def _spawn(layout: HomeLayout) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", "memvault.daemon.main", "--home", os.fspath(layout.root)]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+        env=clean_environment(),
+    )
+
+
+@contextlib.contextmanager
+def _starting(layout: HomeLayout, deadline: float) -> Iterator[None]:
+    """Hold the start lock, so that one client starts the daemon and the others wait for it."""
+    for folder in (layout.root, layout.run):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        lock = os.open(layout.start_lock, flags, 0o600)
+    except OSError as error:
+        raise UnsafePath("the start lock cannot be opened safely") from error
+    try:
+        os.fchmod(lock, 0o600)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    raise DaemonDown("another start of the daemon does not finish") from error
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(lock)
+
+
+def connect(layout: HomeLayout, *, autostart: bool) -> socket.socket:
+    """A connected socket; starts the daemon when nobody listens and `autostart`. Raises DaemonDown."""
+    sock = try_connect(layout)
+    if sock is not None:
+        return sock
+    if not autostart:
+        raise DaemonDown("the daemon is not running", "`memvault status` starts it.")
+    deadline = time.monotonic() + START_TIMEOUT_S
+    try:
+        with _starting(layout, deadline):
+            return try_connect(layout) or _start(layout, deadline)
+    except PermissionError as error:
+        raise DaemonDown("the vault's home cannot be written") from error
+
+
+def _start(layout: HomeLayout, deadline: float) -> socket.socket:
+    child = _spawn(layout)
+    _children.append(child)
+    while time.monotonic() < deadline:
+        sock = try_connect(layout)
+        if sock is not None:
+            return sock
+        if child.poll() not in (None, 0):
+            raise DaemonDown("the daemon stopped while starting", f"The reason is in {layout.log.name} in the home.")
+        time.sleep(0.005)
+    raise DaemonDown("the daemon did not answer in time")
+
+
+def replace(layout: HomeLayout) -> None:
+    """End a daemon that speaks another protocol version, and wait until it is gone."""
+    sock = try_connect(layout)
+    if sock is None:
+        return
+    with sock:
+        sock.settimeout(START_TIMEOUT_S)
+        sock.sendall(framing.request(1, "shutdown", {}))
+        while sock.recv(4096):
+            pass

@@ -1,0 +1,178 @@
+"""Keyword scores: BM25 with the document frequencies and the mean length of permitted rows only.
+
+Owns the postings: one sorted block for most rows and a small hash table for those that came since. Must not
+know text or keys: a term is a number.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.recall.calibration import LENGTH_SHARE, PRIOR_ROWS, SATURATION
+from memvault.recall.query import QueryTerm
+from memvault.recall.rows import Mask, Slots
+from memvault.recall.terms import QUARTERS, decode
+
+Scores = npt.NDArray[np.float32]
+_Counts = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class TermMatch:
+    """One term of the question among the permitted rows: where it stands and how much it tells."""
+
+    term: QueryTerm
+    slots: Slots
+    counts: Scores
+    information: float
+    """Weight of the term in this question times its inverse document frequency."""
+
+
+class Postings:
+    """Which slots hold which term, and how often."""
+
+    def __init__(self) -> None:
+        self._keys = np.zeros(0, np.uint64)
+        self._starts = np.zeros(1, np.int64)
+        self._slots = np.zeros(0, np.int32)
+        self._counts = np.zeros(0, np.uint8)
+        self._late: dict[int, tuple[array[int], array[int]]] = {}
+        self._late_terms: dict[int, npt.NDArray[np.uint64]] = {}
+
+    @property
+    def late_rows(self) -> int:
+        """Rows outside the sorted block."""
+        return len(self._late_terms)
+
+    def put(self, slot: int, hashes: npt.NDArray[np.uint64], counts: _Counts) -> None:
+        """Add one row."""
+        self._late_terms[slot] = hashes.copy()
+        for term, count in zip(hashes.tolist(), counts.tolist(), strict=True):
+            found = self._late.get(term)
+            if found is None:
+                found = self._late[term] = (array("i"), array("B"))
+            found[0].append(slot)
+            found[1].append(count)
+
+    def drop(self, slot: int) -> None:
+        """Erase the terms of one row; a term that no other row holds is overwritten with its neighbour."""
+        hashes = self._late_terms.pop(slot, None)
+        if hashes is None:
+            self._drop_sorted(slot)
+            return
+        for term in hashes.tolist():
+            slots, counts = self._late[term]
+            at = slots.index(slot)
+            del slots[at], counts[at]
+            if not slots:
+                del self._late[term]
+        hashes[:] = 0
+
+    def _drop_sorted(self, slot: int) -> None:
+        mine = np.flatnonzero(self._slots == slot)
+        self._slots[mine] = -1
+        self._counts[mine] = 0
+        for at in np.searchsorted(self._starts, mine, side="right") - 1:
+            start, stop = self._starts[at], self._starts[at + 1]
+            if not self._counts[start:stop].any():
+                self._keys[at] = self._keys[at - 1] if at else 0
+
+    def rebuild(self, order: Slots, added: Sequence[tuple[int, bytes]] = ()) -> None:
+        """Sort everything into one block, with slot `order[i]` becoming i; `added` holds new slots' blobs."""
+        terms, slots, counts = self._flat()
+        moved = np.full(int(max(slots.max(initial=-1), order.max(initial=-1))) + 2, -1, np.int32)
+        moved[order] = np.arange(len(order), dtype=np.int32)
+        slots = moved[slots]
+        blocks_t, blocks_c = [terms], [counts]
+        lengths: list[int] = []
+        for _, blob in added:
+            hashes, quarters, _ = decode(blob)
+            blocks_t.append(hashes)
+            blocks_c.append(quarters)
+            lengths.append(len(hashes))
+        if added:
+            new = np.repeat(moved[np.fromiter((slot for slot, _ in added), np.int64, len(added))], lengths)
+            terms, counts = np.concatenate(blocks_t), np.concatenate(blocks_c)
+            slots = np.concatenate([slots, new])
+        kept = slots >= 0
+        self._sort(terms[kept], slots[kept], counts[kept])
+        self._late, self._late_terms = {}, {}
+
+    def _flat(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], _Counts]:
+        terms = [np.repeat(self._keys, np.diff(self._starts))]
+        slots, counts = [self._slots], [self._counts]
+        if self._late:
+            sizes = [len(found[0]) for found in self._late.values()]
+            terms.append(np.repeat(np.fromiter(self._late, np.uint64, len(self._late)), sizes))
+            slots.extend(np.frombuffer(found[0], np.int32) for found in self._late.values())
+            counts.extend(np.frombuffer(found[1], np.uint8) for found in self._late.values())
+        return np.concatenate(terms), np.concatenate(slots), np.concatenate(counts)
+
+    def _sort(self, terms: npt.NDArray[np.uint64], slots: npt.NDArray[np.int32], counts: _Counts) -> None:
+        order = np.argsort(terms, kind="stable")
+        terms = terms[order]
+        first = np.flatnonzero(np.concatenate(([True], terms[1:] != terms[:-1]))) if len(terms) else order
+        self._keys = terms[first]
+        self._starts = np.append(first, len(terms)).astype(np.int64)
+        self._slots, self._counts = slots[order], counts[order]
+
+    def find(self, term: int) -> tuple[npt.NDArray[np.int32], _Counts]:
+        """Slots that hold a term and its counts in quarters; dropped rows may appear as -1."""
+        at = int(np.searchsorted(self._keys, np.uint64(term)))
+        slots, counts = self._slots[:0], self._counts[:0]
+        if at < len(self._keys) and int(self._keys[at]) == term:
+            start, stop = int(self._starts[at]), int(self._starts[at + 1])
+            slots, counts = self._slots[start:stop], self._counts[start:stop]
+        late = self._late.get(term)
+        if late is None:
+            return slots, counts
+        return (
+            np.concatenate([slots, np.frombuffer(late[0], np.int32)]),
+            np.concatenate([counts, np.frombuffer(late[1], np.uint8)]),
+        )
+
+    def size_bytes(self) -> int:
+        """Memory held by the sorted block."""
+        return self._keys.nbytes + self._starts.nbytes + self._slots.nbytes + self._counts.nbytes
+
+
+def match(postings: Postings, terms: Sequence[QueryTerm], mask: Mask, permitted: int) -> list[TermMatch]:
+    """Look every term up among the permitted rows, most informative first."""
+    found: list[TermMatch] = []
+    for term in terms:
+        slots, counts = postings.find(term.hash)
+        seen = mask[slots] & (slots >= 0)
+        slots, counts = slots[seen], counts[seen]
+        information = term.weight * inverse_frequency(len(slots), permitted)
+        occurrences = counts.astype(np.float32) / np.float32(QUARTERS)
+        found.append(TermMatch(term, slots.astype(np.int64), occurrences, information))
+    found.sort(key=lambda hit: -hit.information)
+    return found
+
+
+def inverse_frequency(holding: int, permitted: int) -> float:
+    """How much a term tells, 0..1: 1 for a term no row holds, falling with the share of rows that do."""
+    rows = permitted + PRIOR_ROWS
+    return float(np.log1p((rows - holding + 0.5) / (holding + 0.5)) / np.log1p((rows + 0.5) / 0.5))
+
+
+def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_length: float) -> Scores:
+    """BM25 of every slot as a share of what the question asks for: about 1 when each term stands once.
+
+    `lengths` are those of all slots; `mean_length` is that of the permitted ones, above 0.
+    """
+    out = np.zeros(len(lengths), np.float32)
+    asked = sum(found.information for found in matches)
+    if asked <= 0.0:
+        return out
+    for found in matches:
+        if len(found.slots):
+            norm = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths[found.slots] / mean_length)
+            gain = found.counts * (SATURATION + 1.0) / (found.counts + norm)
+            out[found.slots] += np.float32(found.information / asked) * gain.astype(np.float32)
+    return out

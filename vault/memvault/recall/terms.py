@@ -1,0 +1,172 @@
+"""From text to keyed term hashes. Owns what a term is; must not know scores, rows or storage.
+
+A term is stored only as a keyed 64-bit hash, so neither the stored blob nor the index in memory holds a
+readable word, and deleting a memory leaves no dictionary behind.
+
+Words: NFKC, case-folded, accents off, stemmed (Snowball: English, Russian for Cyrillic). Identifiers
+(`ship.sh`, `fooBar`, `snake_case`, `v1.2.3`) count whole and in parts. Runs of Chinese, Japanese and Korean
+characters become single characters and pairs; a question counts the pairs, and a single character only when
+it stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import Stemmer
+
+from memvault.errors import VaultDamaged
+from memvault.recall.calibration import CJK_FUNCTION_WEIGHT, FUNCTION_WEIGHT, PART_WEIGHT
+from memvault.recall.function_words import CJK_FUNCTION_PAIRS, FUNCTION_WORDS
+from memvault.recall.query import QueryTerm
+
+KEY_BYTES = 32
+MAX_QUERY_TERMS = 256
+"""More different terms than this in one question: the later ones of a long prompt are kept."""
+QUARTERS = 4
+"""Counts are stored in quarters of an occurrence, so that a field may weigh 0.25 to 16."""
+
+_FORMAT = 1
+_HEADER = struct.Struct("<B3xII")  # format, number of terms, length in quarters
+_MAX_COUNT = 255
+
+_CJK = (
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
+)
+_find_chunks = re.compile(rf"[{_CJK}]+|(?:[^\W{_CJK}]|[_])+(?:[.\-/:@+'’](?:[^\W{_CJK}]|[_])+)*[+#]*").findall
+_is_cjk = re.compile(f"[{_CJK}]").match
+_split_case = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=\d)").split
+_split_marks = re.compile(r"[._\-/:@+#'’]+").split
+_possessive = re.compile(r"['’]s?$")
+_cyrillic = re.compile("[\u0400-\u052f]").search
+
+
+class Analyser:
+    """Makes term blobs for memories and weighted terms for questions, under one vault's key.
+
+    May be used by one thread at a time (the stemmers keep state).
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"the term key has {len(key)} bytes, not {KEY_BYTES}")
+        self._key = key
+        self._english, self._russian = _stemmer("english"), _stemmer("russian")
+        self._hash = lru_cache(maxsize=65_536)(self._keyed)
+
+    def passage(self, fields: Sequence[tuple[str, float]]) -> bytes:
+        """Encode the terms of a memory's fields, each with its weight (0.25..16; content is 1)."""
+        counts: dict[int, float] = {}
+        length = 0.0
+        for text, weight in fields:
+            for term, share, _ in self._terms(text):
+                hashed = self._hash(term)
+                counts[hashed] = counts.get(hashed, 0.0) + weight
+                length += weight * share
+        return encode(counts, length)
+
+    def query(self, text: str) -> tuple[QueryTerm, ...]:
+        """The terms a question asks for, in order of appearance, each once; empty when it has no word."""
+        found: dict[int, QueryTerm] = {}
+        for term, weight, shown in self._asked(text):
+            hashed = self._hash(term)
+            known = found.get(hashed)
+            if known is None or known.weight < weight:
+                found[hashed] = QueryTerm(hashed, weight, shown)
+        terms = list(found.values())
+        return tuple(terms[-MAX_QUERY_TERMS:])
+
+    def _keyed(self, term: str) -> int:
+        digest = blake2b(term.encode("utf-8", "replace"), digest_size=8, key=self._key).digest()
+        return int.from_bytes(digest, "little") or 1
+
+    def _terms(self, text: str) -> Iterator[tuple[str, float, str]]:
+        """Every term with its share of the text's length and its surface form."""
+        for chunk in _chunks(text):
+            if _is_cjk(chunk):
+                yield from ((char, 1.0 if len(chunk) == 1 else 0.0, char) for char in chunk)
+                yield from ((pair, 1.0, pair) for pair in _pairs(chunk))
+            else:
+                yield from self._word_terms(chunk)
+
+    def _asked(self, text: str) -> Iterator[tuple[str, float, str]]:
+        for chunk in _chunks(text):
+            if not _is_cjk(chunk):
+                yield from self._word_terms(chunk)
+            elif len(chunk) == 1:
+                yield chunk, 1.0, chunk
+            else:
+                for pair in _pairs(chunk):
+                    yield pair, CJK_FUNCTION_WEIGHT if pair in CJK_FUNCTION_PAIRS else 1.0, pair
+
+    def _word_terms(self, chunk: str) -> Iterator[tuple[str, float, str]]:
+        whole = _possessive.sub("", chunk.casefold())
+        yield self._stemmed(whole), FUNCTION_WEIGHT if whole in FUNCTION_WORDS else 1.0, whole
+        parts = _parts(chunk)
+        if len(parts) > 1:
+            yield from ((self._stemmed(part), PART_WEIGHT, part) for part in parts if len(part) > 1)
+
+    def _stemmed(self, word: str) -> str:
+        return self._russian(word) if _cyrillic(word) else self._english(word)
+
+
+def _stemmer(language: str) -> Callable[[str], str]:
+    made = cast(Any, Stemmer).Stemmer(language)  # the package has no types
+    return cast(Callable[[str], str], made.stemWord)
+
+
+def _chunks(text: str) -> list[str]:
+    """Runs of CJK characters and words with their inner marks; accents are taken off Latin letters."""
+    shown = unicodedata.normalize("NFKC", text)
+    if not shown.isascii():
+        shown = _without_accents(shown)
+    return _find_chunks(shown)
+
+
+def _without_accents(text: str) -> str:
+    out: list[str] = []
+    for char in text:
+        if "\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff":
+            out.append(unicodedata.normalize("NFD", char)[0])
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[at : at + 2] for at in range(len(run) - 1))
+
+
+def _parts(chunk: str) -> list[str]:
+    return [part.casefold() for piece in _split_marks(chunk) for part in _split_case(piece) if part]
+
+
+def encode(counts: dict[int, float], length: float) -> bytes:
+    """Header, hashes in ascending order (uint64), counts in quarters (uint8, at most 63.75 occurrences)."""
+    hashes = np.fromiter(sorted(counts), dtype="<u8", count=len(counts))
+    quarters = np.fromiter(
+        (min(max(round(counts[int(h)] * QUARTERS), 1), _MAX_COUNT) for h in hashes), np.uint8, len(hashes)
+    )
+    head = _HEADER.pack(_FORMAT, len(hashes), round(length * QUARTERS))
+    return head + hashes.tobytes() + quarters.tobytes()
+
+
+def decode(blob: bytes) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8], float]:
+    """Hashes, counts in quarters, and the length in occurrences. Raises VaultDamaged."""
+    if len(blob) < _HEADER.size:
+        raise VaultDamaged("a term blob is too short")
+    form, count, length = _HEADER.unpack_from(blob)
+    if form != _FORMAT or len(blob) != _HEADER.size + 9 * count:
+        raise VaultDamaged("a term blob has an unknown format or a wrong length")
+    hashes = np.frombuffer(blob, dtype="<u8", count=count, offset=_HEADER.size)
+    quarters = np.frombuffer(blob, dtype=np.uint8, count=count, offset=_HEADER.size + 8 * count)
+    return hashes, quarters, length / QUARTERS

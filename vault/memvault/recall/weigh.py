@@ -1,0 +1,57 @@
+"""Weights of SPEC 8: two clocks, confidence, trust of the kind. Owns the tables; must not know relevance.
+
+`w = max(0.3, exp(-d_used / tau_used) * exp(-d_verified / tau_verified)) * confidence * trust` with
+`tau_verified = 2 * tau_used`. Ages are whole days; what was never used or verified counts from the day it
+was made; a day in the future counts as today.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.recall.calibration import FLOOR
+from memvault.recall.rows import NEVER, Rows, Slots
+
+
+@dataclass(frozen=True, slots=True)
+class KindWeight:
+    """`tau_used_days` is infinite for kinds that never grow old by time; `trust` is 0..1."""
+
+    tau_used_days: float
+    trust: float
+
+
+KIND_WEIGHTS: dict[str, KindWeight] = {
+    "policy": KindWeight(math.inf, 1.0),
+    "preference": KindWeight(math.inf, 1.0),
+    "fact": KindWeight(180.0, 0.9),
+    "relationship": KindWeight(365.0, 0.9),
+    "episode": KindWeight(90.0 * 1.5 / math.log(2.0), 0.9),  # both clocks together halve in 90 days
+    "procedure": KindWeight(180.0, 0.9),
+    "reflection": KindWeight(90.0, 0.8),
+}
+"""From the table of kinds in SPEC 2."""
+_UNKNOWN = KindWeight(180.0, 0.8)
+
+
+def weights(rows: Rows, slots: Slots, today: int) -> npt.NDArray[np.float32]:
+    """The weight of each slot, above 0 and at most 1."""
+    by_kind = [KIND_WEIGHTS.get(name, _UNKNOWN) for name in rows.kinds.names]
+    kinds = rows.column("kind")[slots]
+    tau = np.array([entry.tau_used_days for entry in by_kind])[kinds]
+    trust = np.array([entry.trust for entry in by_kind])[kinds]
+    used = _age(rows, slots, "used", today)
+    verified = _age(rows, slots, "verified", today)
+    decay = np.maximum(np.exp(-used / tau - verified / (2.0 * tau)), FLOOR)
+    return (decay * trust * rows.column("confidence")[slots]).astype(np.float32)
+
+
+def _age(rows: Rows, slots: Slots, column: str, today: int) -> npt.NDArray[np.float64]:
+    """Whole days since a date, or since the memory was made when it has none."""
+    days = rows.column(column)[slots]
+    days = np.where(days == NEVER, rows.column("created")[slots], days)
+    return np.maximum(today - days.astype(np.float64), 0.0)

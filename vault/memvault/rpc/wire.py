@@ -1,0 +1,182 @@
+"""The wire types: what each method takes. Unknown fields are refused by name.
+
+Owns names and types of parameters. Knows nothing of what methods do. For the daemon: the client needs none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from memvault.errors import Usage
+from memvault.model import Kind, Scope, Sensitivity, SourceType, Status
+
+
+class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all parameter types."""
+
+
+class Nothing(Params):
+    pass
+
+
+class Hello(Params):
+    client: str
+    version: str
+    protocol: int
+    cwd: str | None = None
+
+
+class Init(Params):
+    passphrase: str | None = None
+    keychain: bool = False
+
+
+class Key(Params):
+    """One way to show that the caller may open the vault."""
+
+    passphrase: str | None = None
+    recovery_code: str | None = None
+    keychain: bool = False
+
+
+class SourceGiven(Params):
+    type: SourceType
+    ref: str
+    task: str | None = None
+    message_index: int | None = None
+    evidence: str | None = None
+    observed_at: str | None = None
+
+
+class FailureGiven(Params):
+    symptom: str
+    cause: str
+    fix: str
+    verification: str = ""
+    stop_rule: str = ""
+
+
+class Add(Params):
+    content: str
+    kind: Kind
+    scope: Scope
+    source: SourceGiven
+    project: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    why: str | None = None
+    how_to_apply: str | None = None
+    conditions: str | None = None
+    context: str | None = None
+    about: str | None = None
+    sensitivity: Sensitivity | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    expires_at: str | None = None
+    failure: FailureGiven | None = None
+    correct: bool = False
+
+
+class OneMemory(Params):
+    id: str
+
+
+class ListFilter(Params):
+    kind: Kind | None = None
+    scope: Scope | None = None
+    project: str | None = None
+    status: Status | None = None
+    subject: str | None = None
+    source: str | None = None
+    text: str | None = None
+    ids: list[str] | None = None
+
+
+class ListPage(ListFilter):
+    sort: str = "updated"
+    limit: int = 50
+    offset: int = 0
+
+
+class Edit(Params):
+    id: str
+    changes: dict[str, str | None]
+    version: int | None = None
+    reason: str | None = None
+
+
+class Delete(Params):
+    ids: list[str] = []
+    source: str | None = None
+    session: str | None = None
+    project: str | None = None
+    subject: str | None = None
+    why: str | None = None
+
+
+class Page(Params):
+    limit: int = 50
+    offset: int = 0
+
+
+class Recall(Params):
+    query: str
+    project: str | None = None
+    limit: int = 5
+    include: list[str] = []
+    kind: Kind | None = None
+    log: bool = True
+
+
+class Explain(Params):
+    query: str
+    id: str
+    project: str | None = None
+    limit: int = 5
+
+
+class OneRun(Params):
+    run: str
+
+
+class RollBack(Params):
+    run: str
+    with_dependents: bool = False
+
+
+class Import(Params):
+    kind: str
+    path: str
+    scope: Scope
+    project: str | None = None
+    dry_run: bool = False
+
+
+class ExportPage(Params):
+    scope: Scope | None = None
+    project: str | None = None
+    status: Status | None = None
+    cursor: int = 0
+    limit: int = 200
+
+
+class UseModel(Params):
+    id: str
+
+
+class Cancel(Params):
+    id: int | str
+
+
+P = TypeVar("P", bound=Params)
+
+
+def convert(params: Any, into: type[P]) -> P:
+    """Check `params` against a wire type. Raises Usage, naming the field that is wrong."""
+    try:
+        return msgspec.convert(params, into)
+    except msgspec.ValidationError as error:
+        raise Usage(str(error)) from error

@@ -1,0 +1,128 @@
+"""Runs and their rollback, the checks behind `doctor`, and what the event log can prove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from memvault.errors import DependentChanges, Illegal, NotFound
+from memvault.services.caller import Caller
+from memvault.services.change import EVERYTHING, Change, change
+from memvault.services.vault import Vault
+from memvault.store import events, memories, runs, settings, tombstones, vectors
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """`restored` are as they were before the run, `removed` were created by it."""
+
+    restored: list[str]
+    removed: list[str]
+    run: str
+
+
+def show_run(vault: Vault, run: str) -> dict[str, Any]:
+    """A run with its changes. Raises NotFound."""
+    found = runs.get(vault.reader, run)
+    if found is None:
+        raise NotFound("no such run", "`memvault runs` lists them.")
+    return {**found, "changes": events.of_run(vault.reader, run)}
+
+
+def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) -> RolledBack:
+    """Restore what `run` found. Deletions stay deletions; versions and events only grow.
+
+    Raises NotFound, Illegal (nothing to take back), DependentChanges when later runs changed the same
+    memories and `with_dependents` was not given.
+    """
+    found = runs.get(vault.writer, run)
+    if found is None:
+        raise NotFound("no such run", "`memvault runs` lists them.")
+    if found["status"] == "rolled_back":
+        raise Illegal("the run was taken back already")
+    if found["kind"] == "delete":
+        raise Illegal("a deletion cannot be taken back: nothing of it is left")
+    dependents = _dependents(vault, run)
+    if dependents and not with_dependents:
+        raise DependentChanges(f"{len(dependents)} later runs changed the same memories: {', '.join(dependents)}")
+    removed: dict[str, None] = {}
+    restored: dict[str, None] = {}
+    with change(vault, "rollback", caller.actor) as work:
+        for taken in (*reversed(dependents), run):
+            _take_back(work, taken, restored, removed)
+            summary = (runs.get(vault.writer, taken) or {}).get("summary", {})
+            runs.finish(vault.writer, taken, work.at, summary, "rolled_back")
+    vault.writer.truncate_log()
+    return RolledBack([memory for memory in restored if memory not in removed], list(removed), work.run)
+
+
+def _take_back(work: Change, run: str, restored: dict[str, None], removed: dict[str, None]) -> None:
+    """Bring every memory that `run` touched, and that still exists, back to its image."""
+    images = runs.images(work.vault.writer, run)
+    living = memories.get(work.vault.writer, [memory for memory, _ in images], EVERYTHING)
+    for memory, image in images:
+        record = living.get(memory)
+        if record is None:
+            continue
+        if image is None:
+            work.withdraw(record, "its run was taken back")
+            removed[memory] = None
+        else:
+            work.restore(record, image, "its run was taken back")
+            restored[memory] = None
+
+
+def _dependents(vault: Vault, run: str) -> list[str]:
+    """Every later run that changed what `run` changed, and the runs that build on those; oldest first."""
+    found: set[str] = set()
+    waiting = [run]
+    while waiting:
+        current = waiting.pop()
+        for memory, _ in runs.images(vault.writer, current):
+            for later in events.later_runs(vault.writer, memory, current):
+                stands = (runs.get(vault.writer, later) or {}).get("status") != "rolled_back"
+                if later not in found and stands and not _gone(vault, memory):
+                    found.add(later)
+                    waiting.append(later)
+    return sorted(found)
+
+
+def _gone(vault: Vault, memory: str) -> bool:
+    """Deleted memories bind nothing: there is nothing left to bring back."""
+    return memory not in memories.get(vault.writer, [memory], EVERYTHING)
+
+
+def undo(vault: Vault, caller: Caller) -> RolledBack:
+    """Take back the caller's newest run that can be. Raises Illegal when there is none."""
+    run = runs.newest_undoable(vault.writer, caller.actor)
+    if run is None:
+        raise Illegal("there is nothing to undo")
+    return roll_back(vault, caller, run, with_dependents=False)
+
+
+def examine(vault: Vault) -> list[dict[str, Any]]:
+    """Checks of the open vault, each with `name`, `ok`, `detail`, `fix`. Reads everything; takes seconds."""
+    pages = vault.writer.damaged_pages()
+    broken = events.first_broken(vault.writer, vault.secrets.events)
+    missing = vectors.count_missing(vault.writer, vault.model_id)
+    total = memories.count(vault.writer)
+    counted = settings.counters(vault.writer)
+    return [
+        _check("pages", not pages, "; ".join(pages[:5]) or "every page decrypts and adds up",
+               "Make a copy of the vault's folder, then restore the newest backup."),
+        _check("event log", broken is None, "the chain is whole" if broken is None else f"broken at event {broken}",
+               "Something changed the log behind memvault's back: restore a backup."),
+        _check("high-water mark", not vault.warnings, "; ".join(vault.warnings) or "nothing acknowledged is missing",
+               "Compare with the newest backup."),
+        _check("embeddings", missing == 0, f"{total - missing:,} of {total:,} memories embedded",
+               "They are embedded in the background; recall by words works meanwhile."),
+        _check("index", len(vault.index) == total, f"{len(vault.index):,} of {total:,} memories in the index",
+               "Lock and unlock to rebuild it."),
+        _check("reserve", vault.layout.reserve.exists(), "room to delete on a full disk", "Free some disk space."),
+        _check("tombstones", True, f"{tombstones.count(vault.writer):,} kept, "
+               f"{counted.get('prevented_resurrections', 0):,} resurrections prevented", ""),
+    ]  # fmt: skip
+
+
+def _check(name: str, ok: bool, detail: str, fix: str) -> dict[str, Any]:
+    return {"name": name, "ok": ok, "detail": detail, "fix": "" if ok else fix}

@@ -1,0 +1,254 @@
+"""An unlocked vault: connections, secrets, the in-memory index and the embedding worker, opened and closed as one.
+
+Owns what an unlocked vault is made of and the unit of work that every change goes through. Knows nothing
+of sockets, callers or grants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memvault.clock import Clock, iso, parse
+from memvault.errors import DiskFull
+from memvault.keys.envelope import VaultKey
+from memvault.model import Claim, Sensitivity, Status
+from memvault.paths import HomeLayout
+from memvault.recall.index import Index
+from memvault.recall.query import Entry, Matrix, Shelf
+from memvault.recall.terms import Analyser
+from memvault.store import events, memories, runs, schema, settings, vectors
+from memvault.store.connection import Database, Row
+from memvault.store.mark import Mark
+from memvault.store.memories import Derived
+from memvault.text import fold
+from memvault_models.language import language
+from memvault_models.means import Means
+
+RESERVE_BYTES = 1_048_576
+"""A file that is given up when the disk is full, so that deletions still work (SECURITY, trap 7)."""
+
+SEARCHED = (("content", 1.0), ("subject", 0.6), ("attribute", 0.6), ("value", 0.6), ("why", 0.3),
+            ("how_to_apply", 0.4), ("conditions", 0.5), ("about", 0.4), ("context", 0.3))  # fmt: skip
+"""Fields that keyword search looks into, with their weight beside the content."""
+
+_POOLS = {
+    Status.ACTIVE: "current",
+    Status.CONFLICT: "conflict",
+    Status.CANDIDATE: "waiting",
+    Status.EXPIRED: "resting",
+    Status.ARCHIVED: "resting",
+    Status.DISABLED: "off",
+    Status.SUPERSEDED: "off",
+}
+
+
+def day_of(instant: str | None) -> int | None:
+    """Days since 1970-01-01 UTC."""
+    return None if instant is None else int(parse(instant).timestamp() // 86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Keys of one vault that never leave it; 32 bytes each."""
+
+    events: bytes
+    tombstones: bytes
+    lookup: bytes
+    terms: bytes
+
+
+@dataclass(slots=True)
+class Vault:
+    """Everything an unlocked vault holds. Writing methods belong to the writer's thread."""
+
+    layout: HomeLayout
+    writer: Database
+    reader: Database
+    mark: Mark
+    secrets: Secrets
+    analyser: Analyser
+    index: Index
+    clock: Clock
+    model_id: str
+    changed: Callable[[Sequence[str], str], None]
+    """Called after a commit, in the writer's thread, with the ids that changed and the kind of run."""
+    warnings: list[str] = field(default_factory=list[str])
+    waiting: deque[str] = field(default_factory=deque[str])
+    """Memories whose text has no vectors yet, oldest first; filled by the writer, emptied by the embedder."""
+
+    def now(self) -> str:
+        return iso(self.clock.now())
+
+    def today(self) -> int:
+        return int(self.clock.now().timestamp() // 86_400)
+
+    def derive(self, claim: Claim) -> Derived:
+        """Lookup keys, language and full-text terms of a claim."""
+        place = (claim.scope, claim.project or "")
+        about = None
+        if claim.subject and claim.attribute:
+            about = self._key("claim", *place, fold(claim.subject), fold(claim.attribute))
+        fields = [(text, weight) for name, weight in SEARCHED if (text := getattr(claim, name))]
+        return Derived(
+            claim_key=about,
+            content_key=self._key("content", *place, fold(claim.content)),
+            language=language(claim.content),
+            terms=self.analyser.passage(fields),
+        )
+
+    def _key(self, *parts: str) -> bytes:
+        return hmac.digest(self.secrets.lookup, "\x1f".join(parts).encode(), "sha256")[:16]
+
+    def refresh(self, ids: Sequence[str], moved: set[str]) -> None:
+        """Bring the index up to date after a commit; `moved` are those whose text changed or that are gone."""
+        rows = {row[1]: row for row in memories.index_rows(self.writer, ids)}
+        for memory in ids:
+            row = rows.get(memory)
+            if row is None:
+                self.index.drop(memory)
+                continue
+            kept = None if memory in moved else _matrix(vectors.of(self.writer, memory, self.model_id))
+            self.index.put(_entry(row, kept))
+            if kept is None:
+                self.waiting.append(memory)
+
+    def take_waiting(self, limit: int) -> list[tuple[str, str]]:
+        """(id, text) of memories to embed, at most `limit`. For the reader's thread."""
+        ids = [self.waiting.popleft() for _ in range(min(limit, len(self.waiting)))]
+        return memories.contents(self.reader, ids)
+
+    def put_vectors(self, found: Sequence[tuple[str, Matrix]]) -> None:
+        """Store the vectors of memories that still exist, and let the index know."""
+        with self.writer.transaction():
+            for memory, matrix in found:
+                vectors.put(self.writer, memory, self.model_id, [row.astype("<f4").tobytes() for row in matrix])
+        for memory, matrix in found:
+            self.index.set_vectors(memory, matrix)
+
+    def close(self) -> None:
+        """Checkpoint, close both connections, forget the index."""
+        self.index.clear()
+        self.reader.close()
+        with contextlib.suppress(DiskFull):
+            if self.writer.writable:
+                self.writer.truncate_log()
+        self.writer.close()
+        self.mark.close()
+
+
+def _matrix(parts: Iterable[bytes]) -> Matrix | None:
+    rows = [np.frombuffer(part, dtype="<f4") for part in parts]
+    return np.stack(rows).astype(np.float32) if rows else None
+
+
+def _entry(row: Row, found: Matrix | None) -> Entry:
+    (_, memory, scope, project, sensitivity, status, kind, lang, terms, confidence, authority, created, verified, used,
+     subject, attribute) = row  # fmt: skip
+    return Entry(
+        id=memory,
+        shelf=Shelf(scope, project, Sensitivity(sensitivity).rank, _POOLS[Status(status)]),
+        kind=kind,
+        language=lang,
+        terms=bytes(terms),
+        vectors=found,
+        confidence=confidence,
+        authority=authority,
+        created_day=day_of(created) or 0,
+        verified_day=day_of(verified),
+        used_day=day_of(used),
+        subject=subject,
+        attribute=attribute,
+    )
+
+
+def _entries(db: Database, model_id: str) -> Iterator[Entry]:
+    """Rows joined with their vectors, both streamed in the order of rows."""
+    parts = vectors.stream(db, model_id)
+    ahead = next(parts, None)
+    for row in memories.index_rows(db):
+        mine: list[bytes] = []
+        while ahead is not None and ahead[0] <= row[0]:
+            if ahead[0] == row[0]:
+                mine.append(ahead[2])
+            ahead = next(parts, None)
+        yield _entry(row, _matrix(mine))
+
+
+def load_index(db: Database, model_id: str, means: Means) -> Index:
+    """The index of everything in the vault; without means of the model, by keywords alone."""
+    index = Index(means.dims, means)
+    index.put_many(_entries(db, model_id))
+    return index
+
+
+def _check_mark(db: Database, mark: Mark) -> list[str]:
+    known, last = mark.read(), events.head(db)
+    if known.seq > last.seq:
+        return [f"{known.seq - last.seq} acknowledged changes are missing: the write-ahead log was damaged or put back"]
+    if known.seq and events.hash_at(db, known.seq) != known.hash:
+        return ["the event log does not match its high-water mark: an older copy of the vault was put back"]
+    return []
+
+
+def keep_reserve(layout: HomeLayout) -> None:
+    """Make the reserve file when it is missing and there is room."""
+    with contextlib.suppress(OSError):
+        if not layout.reserve.exists():
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            handle = os.open(layout.reserve, flags, 0o600)
+            try:
+                os.write(handle, bytes(RESERVE_BYTES))
+            finally:
+                os.close(handle)
+
+
+def create_database(layout: HomeLayout, key: VaultKey) -> None:
+    """The empty database of a new vault. Raises FileExistsError when one is there."""
+    db = Database(layout.database, key, writable=True, create=True)
+    try:
+        schema.migrate(db)
+    finally:
+        db.close()
+    keep_reserve(layout)
+
+
+def open_vault(
+    layout: HomeLayout,
+    key: VaultKey,
+    clock: Clock,
+    model_id: str,
+    means: Means,
+    changed: Callable[[Sequence[str], str], None],
+) -> Vault:
+    """Open, migrate and index. Raises VaultMissing, VaultDamaged, SchemaNewer, ReadOnly."""
+    writer = Database(layout.database, key, writable=True)
+    reader: Database | None = None
+    mark: Mark | None = None
+    try:
+        schema.migrate(writer)
+        with writer.transaction():
+            runs.close_unfinished(writer, iso(clock.now()))
+            names = ("events", "tombstones", "lookup", "terms")
+            found = Secrets(*(settings.secret(writer, f"secret:{name}") for name in names))
+        mark = Mark(layout.mark, key.derive("mark"))
+        warnings = _check_mark(writer, mark)
+        reader = Database(layout.database, key, writable=False)
+        index = load_index(reader, model_id, means)
+    except BaseException:
+        for opened in (reader, mark, writer):
+            if opened is not None:
+                opened.close()
+        raise
+    keep_reserve(layout)
+    vault = Vault(
+        layout, writer, reader, mark, found, Analyser(found.terms), index, clock, model_id, changed, warnings
+    )
+    vault.waiting.extend(vectors.missing(reader, model_id))
+    return vault

@@ -1,0 +1,171 @@
+"""One connection to the SQLCipher file: opening, transactions, checkpoints, and errors made ours.
+
+Owns the pragmas (SECURITY, traps 1 to 8) and the translation of driver errors. Knows nothing of tables.
+A connection belongs to the thread that uses it: one writes, others only read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sqlcipher3 import dbapi2 as driver
+
+from memvault.errors import Busy, DiskFull, MemvaultError, ReadOnly, UnsafePath, VaultDamaged, VaultMissing
+from memvault.keys.envelope import VaultKey
+
+Row = tuple[Any, ...]
+
+BUSY_TIMEOUT_MS: Final = 5_000
+CACHE_KIB: Final = 131_072
+"""128 MiB of pages: search over 100,000 rows is ten times slower with the default cache."""
+MAX_VARIABLES: Final = 500
+"""Bound parameters used in one statement when a list is bound (SQLite allows 32,766)."""
+
+_FULL, _READONLY, _BUSY, _LOCKED, _IOERR = 13, 8, 5, 6, 10
+_CORRUPT, _NOTADB, _CANTOPEN = 11, 26, 14
+
+
+def _ours(error: driver.Error) -> MemvaultError:
+    """The error of our tree for a driver error; its text never quotes values."""
+    code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    if code == _FULL:
+        return DiskFull("the disk is full")
+    if code in (_READONLY, _CANTOPEN):
+        return ReadOnly("the vault cannot be written")
+    if code in (_BUSY, _LOCKED):
+        return Busy("the vault is busy")
+    if code in (_CORRUPT, _NOTADB, _IOERR):
+        return VaultDamaged("a page of the vault cannot be read")
+    return VaultDamaged(f"the database refused a statement ({type(error).__name__}, {code})")
+
+
+def check_file(path: Path) -> None:
+    """Raises VaultMissing for a missing or empty database, UnsafePath for a link or foreign file."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError as error:
+        raise VaultMissing("the vault's database is missing, its header and key slots are there") from error
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        raise UnsafePath("the vault's database is a link or belongs to somebody else")
+    if found.st_size == 0:
+        raise VaultMissing("the vault's database is empty, its header and key slots are there")
+
+
+class Database:
+    """A keyed connection. `writable=False` refuses every write."""
+
+    def __init__(self, path: Path, key: VaultKey, *, writable: bool, create: bool = False) -> None:
+        """Open `path`. Raises VaultMissing, VaultDamaged (wrong key included: the header knows better), ReadOnly."""
+        if create:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        else:
+            check_file(path)
+        self.path = path
+        self.writable = writable
+        try:
+            self._raw = driver.connect(str(path), isolation_level=None, check_same_thread=False)
+            self._raw.set_key(key.sqlcipher_key())
+            self._prepare()
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    def _prepare(self) -> None:
+        run = self._raw.execute
+        self._raw.create_function("casefold", 1, str.casefold, deterministic=True)
+        run("PRAGMA cipher_log_level = NONE")
+        run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        run(f"PRAGMA cache_size = -{CACHE_KIB}")
+        run("PRAGMA temp_store = MEMORY")
+        run("PRAGMA foreign_keys = ON")
+        if self.writable:
+            run("PRAGMA secure_delete = ON")
+            run("PRAGMA journal_mode = WAL")
+            run("PRAGMA synchronous = FULL")
+            run("PRAGMA wal_autocheckpoint = 2000")
+        else:
+            run("PRAGMA query_only = ON")
+        run("SELECT count(*) FROM sqlite_master").fetchone()
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute one statement and return the number of rows it changed."""
+        try:
+            cursor = self._raw.execute(sql, values)
+            cursor.fetchall()
+            return int(cursor.rowcount)
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        try:
+            self._raw.executemany(sql, rows)
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Every row, materialised: no cursor stays open to hold an old snapshot alive."""
+        try:
+            return cast(list[Row], self._raw.execute(sql, values).fetchall())
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Row:
+        """The first row. Raises VaultDamaged when there is none."""
+        row = self.maybe(sql, values)
+        if row is None:
+            raise VaultDamaged("a row that must be there is missing")
+        return row
+
+    def maybe(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        rows = self.all(sql, values)
+        return rows[0] if rows else None
+
+    def stream(self, sql: str, values: Sequence[Any] = (), batch: int = 2_000) -> Iterator[Row]:
+        """Rows in batches, for loading a whole table at opening time."""
+        try:
+            cursor = self._raw.execute(sql, values)
+            while rows := cast(list[Row], cursor.fetchmany(batch)):
+                yield from rows
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """BEGIN IMMEDIATE ... COMMIT; any exception rolls everything back."""
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            with contextlib.suppress(driver.Error):
+                self._raw.rollback()
+            raise
+
+    def truncate_log(self) -> bool:
+        """Move the write-ahead log into the database and empty it; False when a reader was in the way."""
+        return int(self.one("PRAGMA wal_checkpoint(TRUNCATE)")[0]) == 0
+
+    def damaged_pages(self) -> list[str]:
+        """What cipher_integrity_check and quick_check report; empty when all is well.
+
+        The log is checkpointed first: the cipher check does not read it and raises false alarms otherwise.
+        """
+        if self.writable:
+            self.truncate_log()
+        found = [str(row[0]) for row in self.all("PRAGMA cipher_integrity_check")]
+        found += [str(row[0]) for row in self.all("PRAGMA quick_check") if row[0] != "ok"]
+        return found
+
+    def copy_to(self, target: Database) -> None:
+        """A consistent copy of this database into `target`, under the target's key, while writes go on."""
+        try:
+            self._raw.backup(target._raw, pages=1_000)
+        except driver.Error as error:
+            raise _ours(error) from None
+
+    def close(self) -> None:
+        self._raw.close()

@@ -1,0 +1,88 @@
+"""The schema as numbered migrations: append-only, each one atomic, each one leaving `user_version`.
+
+Owns the shape of the tables. A database newer than the last migration is refused untouched.
+"""
+
+from __future__ import annotations
+
+from memvault.errors import SchemaNewer
+from memvault.store.connection import Database
+
+_FIRST = (
+    "CREATE TABLE setting(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    # The claim (SPEC 2) in its current version, its state, and beside it usage, verification, flags.
+    """CREATE TABLE memory(
+        row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL,
+        kind TEXT NOT NULL, scope TEXT NOT NULL, project TEXT,
+        subject TEXT, attribute TEXT, value TEXT, content TEXT NOT NULL,
+        why TEXT, how_to_apply TEXT, conditions TEXT, context TEXT, about TEXT,
+        sensitivity TEXT NOT NULL, valid_from TEXT, valid_to TEXT, expires_at TEXT, failure TEXT,
+        authority TEXT NOT NULL, confidence REAL NOT NULL, status TEXT NOT NULL,
+        created_at TEXT NOT NULL, updated_at TEXT NOT NULL, supersedes TEXT,
+        verified_at TEXT, last_used_at TEXT, usage_count INTEGER NOT NULL DEFAULT 0,
+        observations INTEGER NOT NULL DEFAULT 1, flags TEXT NOT NULL DEFAULT '[]',
+        claim_key BLOB, content_key BLOB NOT NULL, language TEXT NOT NULL, terms BLOB NOT NULL)""",
+    "CREATE INDEX memory_claim ON memory(claim_key) WHERE claim_key IS NOT NULL",
+    "CREATE INDEX memory_content ON memory(content_key)",
+    "CREATE INDEX memory_updated ON memory(updated_at, row)",
+    "CREATE INDEX memory_status ON memory(status, updated_at)",
+    "CREATE INDEX memory_project ON memory(project, scope) WHERE project IS NOT NULL",
+    "CREATE INDEX memory_subject ON memory(subject) WHERE subject IS NOT NULL",
+    """CREATE TABLE version(
+        memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, version INTEGER NOT NULL,
+        at TEXT NOT NULL, run TEXT, claim TEXT NOT NULL, PRIMARY KEY(memory, version)) WITHOUT ROWID""",
+    """CREATE TABLE source(
+        row INTEGER PRIMARY KEY, memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+        type TEXT NOT NULL, ref TEXT NOT NULL, task TEXT, message_index INTEGER, evidence TEXT,
+        content_hash TEXT, observed_at TEXT, run TEXT)""",
+    "CREATE INDEX source_memory ON source(memory)",
+    "CREATE INDEX source_ref ON source(ref)",
+    "CREATE INDEX source_task ON source(task) WHERE task IS NOT NULL",
+    """CREATE TABLE vector(
+        memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, model TEXT NOT NULL,
+        part INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(memory, model, part)) WITHOUT ROWID""",
+    # Chained events hold ids and states; what can be read sits in event_payload and can be erased.
+    """CREATE TABLE event(
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, type TEXT NOT NULL, memory TEXT, run TEXT, actor TEXT NOT NULL,
+        from_status TEXT, to_status TEXT, before_version INTEGER, after_version INTEGER,
+        payload_mac BLOB NOT NULL, hash BLOB NOT NULL)""",
+    "CREATE INDEX event_memory ON event(memory) WHERE memory IS NOT NULL",
+    "CREATE INDEX event_run ON event(run) WHERE run IS NOT NULL",
+    "CREATE TABLE event_payload(seq INTEGER PRIMARY KEY, memory TEXT, salt BLOB NOT NULL, body TEXT NOT NULL)",
+    "CREATE INDEX event_payload_memory ON event_payload(memory) WHERE memory IS NOT NULL",
+    """CREATE TABLE run(
+        id TEXT PRIMARY KEY, kind TEXT NOT NULL, actor TEXT NOT NULL, started_at TEXT NOT NULL,
+        finished_at TEXT, status TEXT NOT NULL, summary TEXT NOT NULL DEFAULT '{}') WITHOUT ROWID""",
+    # What each run found before it first touched a memory; NULL: the run created it.
+    """CREATE TABLE before_image(
+        run TEXT NOT NULL, memory TEXT NOT NULL, image TEXT, PRIMARY KEY(run, memory)) WITHOUT ROWID""",
+    "CREATE INDEX before_image_memory ON before_image(memory)",
+    """CREATE TABLE tombstone(
+        id TEXT PRIMARY KEY, at TEXT NOT NULL, run TEXT NOT NULL, memory TEXT NOT NULL, content BLOB NOT NULL,
+        bag BLOB NOT NULL, claim BLOB, source BLOB) WITHOUT ROWID""",
+    "CREATE INDEX tombstone_content ON tombstone(content)",
+    "CREATE INDEX tombstone_bag ON tombstone(bag)",
+    "CREATE INDEX tombstone_claim ON tombstone(claim) WHERE claim IS NOT NULL",
+    "CREATE INDEX tombstone_source ON tombstone(source) WHERE source IS NOT NULL",
+    """CREATE TABLE recall_log(
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, query_hash BLOB NOT NULL,
+        results TEXT NOT NULL)""",
+    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""Migration n brings a database from version n to n + 1. Never edited once released."""
+
+CURRENT = len(MIGRATIONS)
+
+
+def migrate(db: Database) -> None:
+    """Bring the database to CURRENT, one atomic step at a time. Raises SchemaNewer."""
+    version = int(db.one("PRAGMA user_version")[0])
+    if version > CURRENT:
+        raise SchemaNewer(f"the vault has schema {version}, this program knows {CURRENT}")
+    for number in range(version, CURRENT):
+        with db.transaction():
+            for statement in MIGRATIONS[number]:
+                db.run(statement)
+            db.run(f"PRAGMA user_version = {number + 1}")
