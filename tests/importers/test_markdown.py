@@ -16,7 +16,8 @@ def test_a_short_note_is_one_memory_with_the_fields_of_its_front_matter(read, no
     note(
         "deploy.md",
         "---\nkind: procedure\nsubject: project:billing\nattribute: deploy_command\nvalue: bash ship.sh\n"
-        "why: npm skips the migration\nhow: production only\ncondition: after the freeze\nabout: [Orla, Kei]\n"
+        "why: npm skips the migration\nhow: production only\n"
+        "condition: after the freeze\nabout: [Orla, Kei]\n"
         "sensitivity: personal\nproject: billing\ntags: [deploy, '#ops']\ncreated: 2026-03-12\n"
         "expires: 2027/1/2\nvalid_from: 2026-03-01T08:00:00+08:00\ntitle: Shipping\n---\n\n"
         "# Release\n\nShip billing with `bash ship.sh`.\n",
@@ -25,7 +26,11 @@ def test_a_short_note_is_one_memory_with_the_fields_of_its_front_matter(read, no
     claim = got.claim
     assert claim.content == "Ship billing with `bash ship.sh`."
     assert claim.kind is Kind.PROCEDURE
-    assert (claim.subject, claim.attribute, claim.value) == ("project:billing", "deploy_command", "bash ship.sh")
+    assert (claim.subject, claim.attribute, claim.value) == (
+        "project:billing",
+        "deploy_command",
+        "bash ship.sh",
+    )
     assert (claim.why, claim.how_to_apply) == ("npm skips the migration", "production only")
     assert (claim.conditions, claim.about) == ("after the freeze", "Orla; Kei")
     assert (claim.sensitivity, claim.project) == (Sensitivity.PERSONAL, "billing")
@@ -57,8 +62,8 @@ def test_a_source_is_never_seen_after_its_import(read, note, tmp_path):
 def test_a_long_note_gives_a_claim_for_each_block_under_its_headings(read, note, tmp_path):
     note(
         "team.md",
-        f"---\ntitle: Team\n---\n# Habits\n\n{'Stand-up is at nine. ' * 20}\n\n{'Retro is on Friday. ' * 20}\n\n"
-        "## Tools\n\nWe use:\n\n- Grafana for graphs\n- Loki for logs\n\n- [ ] move to Mimir\n",
+        f"---\ntitle: Team\n---\n# Habits\n\n{'Stand-up is at nine. ' * 20}\n\n{'Retro is on Friday. ' * 20}"
+        "\n\n## Tools\n\nWe use:\n\n- Grafana for graphs\n- Loki for logs\n\n- [ ] move to Mimir\n",
     )
     got = read("markdown", tmp_path)
     assert [claim.context for claim in got.claims] == [
@@ -82,7 +87,10 @@ def test_a_file_can_narrow_the_scope_but_never_widen_it(read, note, tmp_path):
     note("a.md", "---\nscope: team\nauthority: system\nconfidence: 1.0\n---\nOne says it is for the team.")
     note("b.md", "---\nscope: private\n---\nTwo says it is private.")
     assert {claim.scope for claim in read("markdown", tmp_path).claims} == {Scope.PRIVATE}
-    assert [claim.scope for claim in read("markdown", tmp_path, scope=Scope.TEAM).claims] == [Scope.TEAM, Scope.PRIVATE]
+    assert [claim.scope for claim in read("markdown", tmp_path, scope=Scope.TEAM).claims] == [
+        Scope.TEAM,
+        Scope.PRIVATE,
+    ]
     assert all(item.draft.confidence is None for item in read("markdown", tmp_path).found)
 
 
@@ -145,7 +153,9 @@ def test_what_cannot_be_a_memory_is_reported_with_its_line(read, note, tmp_path,
     assert says in got.unreadable[where]
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\x00a", b"ok\nthen \xc3\x28\n", "Café".encode("latin-1"), b"\xed\xa0\x80"])
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe\x00a", b"ok\nthen \xc3\x28\n", "Café".encode("latin-1"), b"\xed\xa0\x80"]
+)
 def test_bytes_that_are_not_utf_8_are_unreadable(read, tmp_path, data):
     (tmp_path / "a.md").write_bytes(data)
     got = read("markdown", tmp_path)
@@ -154,7 +164,9 @@ def test_bytes_that_are_not_utf_8_are_unreadable(read, tmp_path, data):
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_fine(read, tmp_path):
-    (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbf---\r\nkind: episode\r\n---\r\nThe March release\r\nfailed once.\r\n")
+    (tmp_path / "a.md").write_bytes(
+        b"\xef\xbb\xbf---\r\nkind: episode\r\n---\r\nThe March release\r\nfailed once.\r\n"
+    )
     claim = read("markdown", tmp_path).claim
     assert (claim.kind, claim.content) == (Kind.EPISODE, "The March release failed once.")
 

@@ -27,8 +27,6 @@ STATE = Path(__file__).with_name("state.json")
 class Filed(KeyringBackend):
     """Keeps secrets in a file, or misbehaves as the state file says."""
     priority = 0.5
-    def __init__(self, *arguments, **options):
-        super().__init__()
     def get_password(self, service, username):
         state = _obey()
         if state["mode"] == "forgets":
@@ -75,7 +73,7 @@ PlaintextKeyring.__module__ = "keyrings.alt.file"
 PATCH = """
 import keyring.backends.kwallet as kwallet
 import fakes
-for name in ("__init__", "get_password", "set_password", "delete_password"):
+for name in ("get_password", "set_password", "delete_password"):
     setattr(kwallet.DBusKeyring, name, getattr(fakes.Filed, name))
 kwallet.DBusKeyring.priority = 4.9
 fakes.Filed.priority = -1

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -61,9 +62,8 @@ def die_at(step: int, work: Callable[[], object]) -> bool:
             setattr(os, name, mortal(getattr(os, name)))
         try:
             work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
+        finally:
+            os._exit(1 if sys.exc_info()[0] else 0)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert status in {0, 9}
     return status == 0
@@ -277,7 +277,7 @@ def test_links_pipes_folders_and_loose_modes_are_refused(home: Path, tmp_path: P
     for mode in (0o640, 0o604, 0o660, 0o777):
         path.chmod(mode)
         refused()
-    for place in (lambda: path.symlink_to(elsewhere), lambda: os.mkfifo(path, 0o600), lambda: path.mkdir()):
+    for place in (lambda: path.symlink_to(elsewhere), lambda: os.mkfifo(path, 0o600), path.mkdir):
         path.rmdir() if path.is_dir() else path.unlink()
         place()
         refused()

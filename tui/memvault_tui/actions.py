@@ -19,7 +19,7 @@ EVERYWHERE = "everywhere"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`keys` are Textual key names, the first is the one shown as `shown`; `footer` ranks it there, 0 hides."""
+    """`keys` are Textual key names, `shown` is what a person reads; `footer` ranks it there, 0 hides."""
 
     id: str
     keys: tuple[str, ...]
@@ -35,21 +35,33 @@ def _row(keys: str, shown: str, name: str, label: str, explains: str, places: st
 
 
 ACTIONS: tuple[Action, ...] = (
-    _row("enter l right", "enter", "open", N_("open"), N_("Open the memory under the cursor"), "browse inbox", 1),
-    _row("escape h left", "esc", "back", N_("back"), N_("Go back; the cursor stays where it was"), "memory why inbox", 1),
-    _row("escape", "esc", "unfilter", N_("show all"), N_("Clear search and filters, back to where you were"), "browse"),
-    _row("tab", "tab", "next_part", N_("next part"), N_("Show the next part: text, sources, versions, events"),
+    _row("enter l right", "enter", "open", N_("open"),
+         N_("Open the memory under the cursor"), "browse inbox", 1),
+    _row("escape h left", "esc", "back", N_("back"),
+         N_("Go back; the cursor stays where it was"), "memory why inbox", 1),
+    _row("escape", "esc", "unfilter", N_("show all"),
+         N_("Clear search and filters, back to where you were"), "browse"),
+    _row("tab", "tab", "next_part", N_("next part"),
+         N_("Show the next part: text, sources, versions, events"),
          "memory", 2),
-    _row("e", "e", "edit", N_("correct"), N_("Correct this memory; it becomes a new version"), "browse memory inbox", 3),
+    _row("tab", "tab", "other_half", N_("list or detail"), N_("Move between the list and its detail"),
+         "browse inbox"),
+    _row("e", "e", "edit", N_("correct"),
+         N_("Correct this memory; it becomes a new version"), "browse memory inbox", 3),
     _row("v", "v", "verify", N_("verify"), N_("Say that it is still true, as of today"), "browse memory", 4),
     _row("c", "c", "confirm", N_("confirm"), N_("Accept this candidate as a memory"), "inbox", 2),
-    _row("r", "r", "reject", N_("reject"), N_("Turn this candidate down; it will not be proposed again"), "inbox", 3),
-    _row("w", "w", "why", N_("why"), N_("Ask a question and see what is recalled, and why"), "browse memory", 5),
-    _row("x", "x", "switch", N_("disable"), N_("Switch off without losing it, or on again"), "browse memory", 6),
-    _row("D", "D", "delete", N_("delete"), N_("Delete for good; you type a word to confirm"), "browse memory", 7),
+    _row("r", "r", "reject", N_("reject"),
+         N_("Turn this candidate down; it will not be proposed again"), "inbox", 3),
+    _row("w", "w", "why", N_("why"),
+         N_("Ask a question and see what is recalled, and why"), "browse memory", 5),
+    _row("x", "x", "switch", N_("disable"),
+         N_("Switch off without losing it, or on again"), "browse memory", 6),
+    _row("D", "D", "delete", N_("delete"),
+         N_("Delete for good; you type a word to confirm"), "browse memory", 7),
     _row("y", "y", "copy", N_("copy"), N_("Copy the text"), "browse memory inbox"),
     _row("u", "u", "undo", N_("undo"), N_("Take back your last change"), "browse memory inbox"),
-    _row("slash", "/", "search", N_("filter"), N_("Search as you type, by meaning and by letters"), "browse", 8),
+    _row("slash", "/", "search", N_("filter"),
+         N_("Search as you type, by meaning and by letters"), "browse", 8),
     _row("f", "f", "facets", N_("narrow"), N_("Narrow by kind, project, status or scope"), "browse"),
     _row("s", "s", "sort", N_("sort"), N_("Order the list by another property"), "browse"),
     _row("space", "space", "mark", N_("mark"), N_("Mark this memory, to act on several at once"), "browse"),
@@ -66,12 +78,14 @@ ACTIONS: tuple[Action, ...] = (
     _row("g home", "g", "first", N_("first"), N_("To the beginning"), "list sheet"),
     _row("G end", "G", "last", N_("last"), N_("To the end"), "list sheet"),
     _row("ctrl+k", "ctrl+k", "keychain", N_("keychain"), N_("Open with the system keychain"), "locked", 1),
-    _row("ctrl+r", "ctrl+r", "recovery", N_("recovery code"), N_("Open with the recovery code instead"), "locked", 2),
+    _row("ctrl+r", "ctrl+r", "recovery", N_("recovery code"),
+         N_("Open with the recovery code instead"), "locked", 2),
     _row("ctrl+s", "ctrl+s", "save", N_("save"), N_("Save what you wrote"), "form", 1),
     _row("escape", "esc", "cancel", N_("cancel"), N_("Leave without doing anything"), "form dialog", 2),
     _row("question_mark f1", "?", "help", N_("help"), N_("The keys that work here"), EVERYWHERE, 9),
     _row("colon ctrl+p", ":", "palette", N_("actions"), N_("Find an action by name"), EVERYWHERE),
-    _row("ctrl+t", "ctrl+t", "theme", N_("light or dark"), N_("Switch between the light and the dark theme"), EVERYWHERE),
+    _row("ctrl+t", "ctrl+t", "theme", N_("light or dark"),
+         N_("Switch between the light and the dark theme"), EVERYWHERE),
     _row("L ctrl+l", "L", "lock", N_("lock"), N_("Lock the vault now and clear the screen"), EVERYWHERE),
     _row("q ctrl+q", "q", "quit", N_("quit"), N_("Leave; the vault stays with its daemon"), EVERYWHERE),
 )  # fmt: skip

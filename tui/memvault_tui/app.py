@@ -135,7 +135,7 @@ class MemvaultApp(App[int]):
         try:
             self.take_status(await self.gateway.status())
         except MemvaultError as error:
-            self.log.error(error.code)
+            self.log(error.code)
 
     def _route(self, state: str) -> None:
         """Show what the vault's state asks for; leave a screen alone that already fits."""
@@ -265,20 +265,24 @@ class MemvaultApp(App[int]):
         ]
         offers = [Offer(row.id, _(row.label), _(row.explains), row.shown) for row in rows]
         if with_moves:
-            offers += [Offer(f"legend-{name}", words, "", "") for name, words in self._legend()]
+            offers += [Offer(f"legend-{name}", words, note, key) for name, words, note, key in self._legend()]
         self.push_screen(Choice(title, offers), self._run_chosen)
 
-    def _legend(self) -> list[tuple[str, str]]:
-        if getattr(self.screen, "PLACE", "") != "browse":
+    def _legend(self) -> list[tuple[str, str, str, str]]:
+        """(id, word, note, letter) for what stands in the columns of a list."""
+        if getattr(self.screen, "PLACE", "") not in ("browse", "inbox"):
             return []
         from memvault_tui.words import KIND_WORDS, STATUS_WORDS, kind_letter, status_letter, word
 
-        kinds = "  ".join(f"{kind_letter(kind)} {word(KIND_WORDS, kind)}" for kind in KIND_WORDS)
-        states = "  ".join(f"{status_letter(name)} {word(STATUS_WORDS, name)}" for name in STATUS_WORDS)
+        kinds = [(name, word(KIND_WORDS, name), _("letter of a kind"), kind_letter(name)) for name in KIND_WORDS]
+        states = [
+            (name, word(STATUS_WORDS, name), _("letter of a status"), status_letter(name)) for name in STATUS_WORDS
+        ]
         return [
-            ("kinds", kinds),
-            ("states", states),
-            ("src", _("3! three sources, must be checked before use")),
+            *kinds,
+            *states,
+            ("sources", _("must be checked"), _("three sources; check before use"), "3!"),
+            ("news", _("news"), _("new or changed since you looked"), "•"),
         ]
 
     def _run_chosen(self, chosen: str | None) -> None:

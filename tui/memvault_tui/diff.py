@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
-from memvault_tui.lines import Cell, wrap
+from memvault_tui.lines import Cell, steady, wrap
 
 _TOKENS = re.compile(r"\s+|[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]|[^\W_]+|.", re.UNICODE)
 MOST_TOKENS = 4_000
@@ -33,7 +33,8 @@ def word_diff(before: str, after: str) -> list[Cell]:
 
 def wrap_cells(cells: list[Cell], width: int) -> list[tuple[Cell, ...]]:
     """Break styled text into rows of `width` cells, at word boundaries, keeping the roles."""
-    text = "".join(part for part, _role in cells).expandtabs(4)
+    cells = [(steady(part).expandtabs(4), role) for part, role in cells]
+    text = "".join(part for part, _role in cells)
     roles = [role for part, role in cells for _char in part]
     rows: list[tuple[Cell, ...]] = []
     at = 0

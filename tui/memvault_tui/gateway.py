@@ -19,7 +19,7 @@ from memvault.errors import MemvaultError
 from memvault.text import visible
 from memvault_tui.answers import Added, Created, Deletion, Found, Probe, Report, Status, Undone
 from memvault_tui.news import Connected, ConnectionLost, MemoriesChanged, StateChanged, Unreachable
-from memvault_tui.records import Facets, History, Memory, Page, Recall, text
+from memvault_tui.records import Facets, History, Memory, Page, Recall, text, texts
 
 FIRST_RETRY_S = 0.1
 LONGEST_RETRY_S = 5.0
@@ -79,8 +79,7 @@ class Gateway:
 
     def _hear(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "changed":
-            ids = params.get("ids") or []
-            self._post(MemoriesChanged(frozenset(text(item) for item in ids)))
+            self._post(MemoriesChanged(frozenset(texts(params.get("ids")))))
         elif method == "state":
             self._post(StateChanged(text(params.get("state"))))
 

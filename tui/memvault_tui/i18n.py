@@ -1,4 +1,4 @@
-"""Interface language: every string a person reads goes through `_`, `_n` or `_p`.
+"""Interface language: every string a person reads goes through `_`, `n_` or `p_`.
 
 Owns the choice of language (MEMVAULT_LANG, then LANGUAGE, LC_ALL, LC_MESSAGES, LANG) and the loaded
 catalogue. Knows nothing of screens. `N_` marks strings in tables that are translated when shown.
@@ -16,7 +16,9 @@ LOCALE_DIR = Path(__file__).parent / "locale"
 
 _VARIABLES = ("MEMVAULT_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 
-_catalogue: gettext.NullTranslations = gettext.NullTranslations()
+
+class _Loaded:
+    catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def wanted_language(environment: Mapping[str, str]) -> str:
@@ -30,23 +32,22 @@ def wanted_language(environment: Mapping[str, str]) -> str:
 
 def use_language(language: str | None = None) -> None:
     """Load the catalogue of `language`, or of the environment; English needs none."""
-    global _catalogue
     chosen = language or wanted_language(os.environ)
-    _catalogue = gettext.translation(DOMAIN, LOCALE_DIR, languages=[chosen], fallback=True)
+    _Loaded.catalogue = gettext.translation(DOMAIN, LOCALE_DIR, languages=[chosen], fallback=True)
 
 
 def _(message: str) -> str:
-    return _catalogue.gettext(message)
+    return _Loaded.catalogue.gettext(message)
 
 
-def _n(one: str, many: str, count: int) -> str:
+def n_(one: str, many: str, count: int) -> str:
     """The form for `count`, with `{n}` replaced by it (thousands separated)."""
-    return _catalogue.ngettext(one, many, count).replace("{n}", f"{count:,}")
+    return _Loaded.catalogue.ngettext(one, many, count).replace("{n}", f"{count:,}")
 
 
-def _p(context: str, message: str) -> str:
+def p_(context: str, message: str) -> str:
     """Translate a message that means different things in different places."""
-    return _catalogue.pgettext(context, message)
+    return _Loaded.catalogue.pgettext(context, message)
 
 
 def N_(message: str) -> str:  # noqa: N802 (the name gettext tools look for)

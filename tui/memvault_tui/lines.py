@@ -33,6 +33,16 @@ CJK_CELLS = 2
 _NEVER_FIRST = set("，。、；：！？）》」』”’…,.;:!?)]}")
 
 
+_UNSTEADY = re.compile("[\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
+"""Emoji presentation and skin tone: terminals disagree on their width, and no meaning is lost without."""
+
+
+def steady(text: str, one_line: bool = False) -> str:
+    """`text` made safe, without the characters whose width depends on the terminal."""
+    shown = visible(text, one_line=one_line)
+    return shown if shown.isascii() else _UNSTEADY.sub("", shown)
+
+
 def width(text: str) -> int:
     """Cells that `text` takes; what cannot be measured counts one each."""
     if text.isascii():
@@ -62,7 +72,7 @@ def fit(text: str, cells: int, right: bool = False) -> str:
     """`text` made safe, on one line, in exactly `cells`: cut with an ellipsis or padded."""
     if cells <= 0:
         return ""
-    shown = visible(text[: cells * MOST_CHARACTERS_PER_CELL], one_line=True)
+    shown = steady(text[: cells * MOST_CHARACTERS_PER_CELL], one_line=True)
     if width(shown) > cells:
         shown = cut(shown, cells - 1) + ELLIPSIS
     gap = " " * (cells - width(shown))
@@ -73,7 +83,7 @@ def wrap(text: str, cells: int) -> list[str]:
     """Safe `text` in lines of at most `cells`, broken at spaces and between CJK characters."""
     cells = max(2, cells)
     lines: list[str] = []
-    for paragraph in visible(text).expandtabs(4).split("\n"):
+    for paragraph in steady(text).expandtabs(4).split("\n"):
         lines.extend(_wrap_paragraph(paragraph, cells))
     return lines
 

@@ -45,7 +45,7 @@ def _dict(value: object) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (visible(value),) if value else ()
     return tuple(shown for item in _list(value) if (shown := text(item)))
@@ -152,7 +152,7 @@ class Memory:
             observations=_int(data, "observations"),
             supersedes=_opt(data, "supersedes"),
             failure=tuple((name, text(value)) for name, value in failure.items() if value),
-            flags=_texts(data.get("flags")),
+            flags=texts(data.get("flags")),
             verify_first=data.get("verify_first") is True,
             hidden=any(isinstance(value, str) and visible(value) != value for value in data.values()),
         )
@@ -261,7 +261,7 @@ class Hit:
             score=_float(data, "score"),
             trust=text(data.get("trust")),
             verify_first=data.get("verify_first") is True,
-            reasons=_texts(why),
+            reasons=texts(why),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from memvault_tui.diff import word_diff, wrap_cells
-from memvault_tui.i18n import N_, _, _n
+from memvault_tui.i18n import N_, _, n_
 from memvault_tui.lines import Cell, Row, cut, fit, width, wrap
 from memvault_tui.records import History, Memory, Recall, Source, Version
 from memvault_tui.words import (
@@ -126,8 +126,8 @@ def _facts(memory: Memory, now: datetime) -> list[tuple[str, str]]:
     facts = [
         (_("trust"), _trust(memory)),
         (_("verified"), f"{day(memory.verified_at)} ({checked})" if checked else _("never")),
-        (_("used"), _n("once", "{n} times", memory.usage_count) + (f", {used}" if used else "")),
-        (_("seen"), _n("once", "{n} times", memory.observations)),
+        (_("used"), n_("once", "{n} times", memory.usage_count) + (f", {used}" if used else "")),
+        (_("seen"), n_("once", "{n} times", memory.observations)),
         (_("sensitivity"), word(SENSITIVITY_WORDS, memory.sensitivity)),
         (_("made"), moment(memory.created_at)),
         (_("changed"), moment(memory.updated_at)),
@@ -168,7 +168,7 @@ def full_text(memory: Memory, cells: int, now: datetime) -> list[Row]:
 
 def sources(memory: Memory, cells: int) -> list[Row]:
     """Every source with its evidence."""
-    rows: list[Row] = [((_n("{n} source", "{n} sources", len(memory.sources)), "strong"),)]
+    rows: list[Row] = [((n_("{n} source", "{n} sources", len(memory.sources)), "strong"),)]
     for source in memory.sources:
         rows.append(())
         rows += [((line, "plain"),) for line in wrap(source_line(source), cells)]
@@ -239,7 +239,7 @@ def _crop(row: Row, cells: int) -> Row:
 def recall_answer(recall: Recall, cells: int, about: str | None) -> list[Row]:
     """What a question brings back, with scores and reasons; `about` is the memory asked from."""
     took = _("{ms} ms").format(ms=f"{recall.took_ms:.0f}")
-    count = _n("{n} memory is recalled", "{n} memories are recalled", len(recall.hits))
+    count = n_("{n} memory is recalled", "{n} memories are recalled", len(recall.hits))
     rows: list[Row] = [
         ((count, "strong"), (f"  {took}" + (f" · {recall.mode}" if recall.mode else ""), "dim")),
         (),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from memvault.clock import parse
 from memvault.errors import Usage
-from memvault_tui.i18n import N_, _, _p
+from memvault_tui.i18n import N_, _, p_
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 
@@ -66,27 +66,27 @@ def word(table: dict[str, str], value: str) -> str:
 
 def kind_letter(kind: str) -> str:
     letters = {
-        "policy": _p("letter of policy", "L"),
-        "preference": _p("letter of preference", "P"),
-        "fact": _p("letter of fact", "F"),
-        "relationship": _p("letter of relationship", "R"),
-        "episode": _p("letter of episode", "E"),
-        "procedure": _p("letter of procedure", "S"),
-        "reflection": _p("letter of reflection", "H"),
+        "policy": p_("letter of policy", "L"),
+        "preference": p_("letter of preference", "P"),
+        "fact": p_("letter of fact", "F"),
+        "relationship": p_("letter of relationship", "R"),
+        "episode": p_("letter of episode", "E"),
+        "procedure": p_("letter of procedure", "S"),
+        "reflection": p_("letter of reflection", "H"),
     }
     return letters.get(kind, "?")
 
 
 def status_letter(status: str) -> str:
     letters = {
-        "candidate": _p("letter of candidate", "?"),
-        "active": _p("letter of active", "A"),
-        "conflict": _p("letter of conflict", "≠"),
-        "superseded": _p("letter of superseded", "R"),
-        "expired": _p("letter of expired", "E"),
-        "archived": _p("letter of archived", "Z"),
-        "disabled": _p("letter of disabled", "x"),
-        "deleted": _p("letter of deleted", "D"),
+        "candidate": p_("letter of candidate", "?"),
+        "active": p_("letter of active", "A"),
+        "conflict": p_("letter of conflict", "≠"),
+        "superseded": p_("letter of superseded", "R"),
+        "expired": p_("letter of expired", "E"),
+        "archived": p_("letter of archived", "Z"),
+        "disabled": p_("letter of disabled", "x"),
+        "deleted": p_("letter of deleted", "D"),
     }
     return letters.get(status, "?")
 
@@ -108,17 +108,17 @@ def age(stamp: str | None, now: datetime) -> str:
         return ""
     past_s = max(0, int((now - at).total_seconds()))
     if past_s < MINUTE_S:
-        return _p("age", "now")
+        return p_("age", "now")
     if past_s < HOUR_S:
-        return _p("age, minutes", "{n}m").format(n=past_s // MINUTE_S)
+        return p_("age, minutes", "{n}m").format(n=past_s // MINUTE_S)
     if past_s < DAY_S:
-        return _p("age, hours", "{n}h").format(n=past_s // HOUR_S)
+        return p_("age, hours", "{n}h").format(n=past_s // HOUR_S)
     days = past_s // DAY_S
     if days < 100:
-        return _p("age, days", "{n}d").format(n=days)
+        return p_("age, days", "{n}d").format(n=days)
     if days < 730:
-        return _p("age, weeks", "{n}w").format(n=days // 7)
-    return _p("age, years", "{n}y").format(n=days // 365)
+        return p_("age, weeks", "{n}w").format(n=days // 7)
+    return p_("age, years", "{n}y").format(n=days // 365)
 
 
 def day(stamp: str | None) -> str:
@@ -139,5 +139,5 @@ def utc_now() -> datetime:
 def span(seconds: float) -> str:
     """A short duration: `14m`, `2h`."""
     if seconds < HOUR_S:
-        return _p("age, minutes", "{n}m").format(n=max(1, int(seconds // MINUTE_S)))
-    return _p("age, hours", "{n}h").format(n=int(seconds // HOUR_S))
+        return p_("age, minutes", "{n}m").format(n=max(1, int(seconds // MINUTE_S)))
+    return p_("age, hours", "{n}h").format(n=int(seconds // HOUR_S))

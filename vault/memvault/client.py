@@ -41,8 +41,10 @@ def _outcome(message: dict[str, Any]) -> Any:
     error = message.get("error")
     if error is None:
         return message.get("result")
-    data = error.get("data") or {}
-    raise from_wire(str(data.get("code", "failure")), str(error.get("message", "")), str(data.get("hint", "")))
+    data: dict[str, Any] = error.get("data") or {}
+    raise from_wire(
+        str(data.get("code", "failure")), str(error.get("message", "")), str(data.get("hint", ""))
+    )
 
 
 def _speaks_another_version(error: MemvaultError) -> bool:
@@ -70,7 +72,9 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self.close()
 
     def connect(self) -> None:
@@ -88,7 +92,9 @@ class Client:
             self._socket = launch.connect(self.layout, autostart=True)
             self.hello = self._exchange("hello", _hello_params(self.name), None)
 
-    def call(self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None) -> Any:
+    def call(
+        self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None
+    ) -> Any:
         """Call `method` and return its result; a busy daemon is asked again until `timeout_s`.
 
         Raises what the daemon raised (memvault.errors), DaemonDown when the connection breaks. After
@@ -257,7 +263,7 @@ class AsyncClient:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "method" in message:
-            params = message.get("params") or {}
+            params: dict[str, Any] = message.get("params") or {}
             if message["method"] == "progress":
                 heard = self._progress.get(params.get("request", 0))
                 if heard is not None:

@@ -54,7 +54,9 @@ def load(path: Path) -> Config:
     try:
         found = msgspec.convert(tomllib.loads(raw.decode("utf-8")), _File)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ConfigInvalid(f"{path.name}: {error}", f"Mend or remove {path.name} in the vault's home.") from error
+        raise ConfigInvalid(
+            f"{path.name}: {error}", f"Mend or remove {path.name} in the vault's home."
+        ) from error
     if found.lock.idle_minutes < 0 or found.lock.absolute_hours < 0:
         raise ConfigInvalid(f"{path.name}: lock times are not negative")
     return Config(found.lock.idle_minutes * 60.0, found.lock.absolute_hours * 3600.0, found.model.id)

@@ -204,7 +204,9 @@ class DependentChanges(Illegal):
 class Damaged(MemvaultError):
     code = "damaged"
     exit_status = 8
-    default_hint = "Nothing was written. `memvault doctor` says more; `memvault restore` brings back a backup."
+    default_hint = (
+        "Nothing was written. `memvault doctor` says more; `memvault restore` brings back a backup."
+    )
 
 
 class HeaderDamaged(Damaged):

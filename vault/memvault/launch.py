@@ -142,7 +142,9 @@ def _start(layout: HomeLayout, deadline: float) -> socket.socket:
         if sock is not None:
             return sock
         if child.poll() not in (None, 0):
-            raise DaemonDown("the daemon stopped while starting", f"The reason is in {layout.log.name} in the home.")
+            raise DaemonDown(
+                "the daemon stopped while starting", f"The reason is in {layout.log.name} in the home."
+            )
         time.sleep(0.005)
     raise DaemonDown("the daemon did not answer in time")
 

@@ -16,8 +16,9 @@ MAX_CONTENT_BYTES = 65_536
 
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]+(?:[.'_-][^\W_]+)*", re.UNICODE)
-_CJK = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-                  r"\U00020000-\U0003ffff]")  # fmt: skip
+_CJK = re.compile(
+    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _KEEP = {"\n", "\t"}
 _INVISIBLE = {0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0}
 
@@ -93,7 +94,9 @@ def visible(text: str, one_line: bool = False) -> str:
             out.append(" " if one_line else char)
         elif _hidden(char):
             code = ord(char)
-            out.append(f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+            out.append(
+                f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+            )
         else:
             out.append(char)
     return "".join(out)

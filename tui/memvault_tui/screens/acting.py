@@ -6,7 +6,7 @@ the calls, the questions before them and the words after them.
 
 from __future__ import annotations
 
-from memvault_tui.i18n import _, _n
+from memvault_tui.i18n import _, n_
 from memvault_tui.records import Memory
 from memvault_tui.screens.base import Working
 
@@ -31,6 +31,9 @@ class ActsOnMemories(Working):
     def reload_here(self) -> None:
         """Anything may be different now."""
 
+    def action_other_half(self) -> None:
+        self.memvault.action_focus_next()
+
     def action_edit(self) -> None:
         current = self.current_memory()
         if current is not None:
@@ -54,7 +57,7 @@ class ActsOnMemories(Working):
         done = [await self.gateway.verify(memory_id) for memory_id in ids]
         self.changed_here(done)
         self.memvault.say(
-            _n("{n} memory verified as of today.", "{n} memories verified as of today.", len(done))
+            n_("{n} memory verified as of today.", "{n} memories verified as of today.", len(done))
         )
 
     def action_switch(self) -> None:
@@ -66,9 +69,9 @@ class ActsOnMemories(Working):
         done = [await self.gateway.switch(memory_id, on) for memory_id in ids]
         self.changed_here(done)
         if on:
-            words = _n("{n} memory is on again.", "{n} memories are on again.", len(done))
+            words = n_("{n} memory is on again.", "{n} memories are on again.", len(done))
         else:
-            words = _n(
+            words = n_(
                 "{n} memory is switched off: kept, never recalled.",
                 "{n} memories are switched off: kept, never recalled.",
                 len(done),
@@ -93,11 +96,11 @@ class ActsOnMemories(Working):
             return
         done = await self.as_person(lambda: self.gateway.delete(ids))
         self.gone_here(list(done.ids) or ids)
-        words = _n(
+        words = n_(
             "{n} memory deleted for good.", "{n} memories deleted for good.", len(done.ids) or len(ids)
         )
         if done.older_backups:
-            words += " " + _n(
+            words += " " + n_(
                 "{n} older backup still holds it.",
                 "{n} older backups still hold it.",
                 len(done.older_backups),
@@ -112,9 +115,9 @@ class ActsOnMemories(Working):
         self.reload_here()
         words = _("Taken back.")
         if undone.restored:
-            words += " " + _n("{n} memory is as before.", "{n} memories are as before.", undone.restored)
+            words += " " + n_("{n} memory is as before.", "{n} memories are as before.", undone.restored)
         if undone.removed:
-            words += " " + _n("{n} memory is gone again.", "{n} memories are gone again.", undone.removed)
+            words += " " + n_("{n} memory is gone again.", "{n} memories are gone again.", undone.removed)
         self.memvault.say(words)
 
     def action_copy(self) -> None:

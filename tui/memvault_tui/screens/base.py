@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from memvault_tui.app import MemvaultApp
     from memvault_tui.gateway import Gateway
 
+TYPING_PLACES = ("form", "locked", "why")
+"""Places where letters go into a field, so that keys without ctrl do not act."""
+
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
 
@@ -31,7 +34,7 @@ class Working:
 
     @property
     def memvault(self) -> MemvaultApp:
-        return cast("MemvaultApp", cast(Screen[Any], self).app)
+        return cast("MemvaultApp", cast(Any, self).app)
 
     @property
     def gateway(self) -> Gateway:
@@ -72,7 +75,8 @@ class VaultScreen(Working, Screen[Result]):
         return False
 
     def key_bar(self) -> KeyBar:
-        return KeyBar(footer_of([self.PLACE, EVERYWHERE]), id="keys")
+        typing = self.PLACE in TYPING_PLACES
+        return KeyBar(footer_of([self.PLACE] if typing else [self.PLACE, EVERYWHERE]), id="keys")
 
     def title_cells(self, name: str, note: str = "") -> Row:
         cells: list[Cell] = [(" " + name, "strong")]

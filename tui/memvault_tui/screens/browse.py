@@ -14,7 +14,7 @@ from textual.widgets import Input
 from memvault.errors import MemvaultError
 from memvault_tui.actions import bindings_of
 from memvault_tui.gateway import MOST_ROWS, Filters
-from memvault_tui.i18n import _, _n
+from memvault_tui.i18n import _, n_
 from memvault_tui.lines import Cell, Row
 from memvault_tui.records import Memory
 from memvault_tui.screens.acting import ActsOnMemories
@@ -60,7 +60,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
             with Container(id="left"):
                 yield Bar(id="heading")
                 yield MemoryList(id="list")
-            yield Sheet(id="detail")
+            yield Sheet(id="detail", focusable=True)
         yield self.key_bar()
 
     def on_mount(self) -> None:
@@ -136,7 +136,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
         try:
             answer = await self.gateway.recall(typed, RECALLED, self.filters.project)
         except MemvaultError as error:
-            self.log.error(error.code)
+            self.log(error.code)
             return []
         return [hit.id for hit in answer.hits]
 
@@ -180,23 +180,25 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
         elif self.filters.narrowed and known is not None:
             note = _("{n} of {all} memories").format(n=f"{listed:,}", all=f"{known:,}")
         else:
-            note = _n("{n} memory", "{n} memories", listed)
+            note = n_("{n} memory", "{n} memories", listed)
         title = self.title_cells(_("Browse"), note)
         marked = len(self.listing.marked)
         if marked:
-            title = (*title, ("  " + _n("{n} marked", "{n} marked", marked), "accent"))
+            title = (*title, ("  " + n_("{n} marked", "{n} marked", marked), "accent"))
         self.query_one("#head", Bar).show(title, state_cells(self.memvault))
         self._show_filters()
 
     def _show_filters(self) -> None:
         bar = self.query_one("#narrowed", Bar)
         cells: list[Cell] = [(" ", "plain")]
-        for name, value in filter_words(self.filters):
+        typing = self.query_one("#search").display
+        shown = replace(self.filters, text=None) if typing else self.filters
+        for name, value in filter_words(shown):
             cells += [(f"{name} ", "dim"), (value + "   ", "accent")]
         narrowed = len(cells) > 1
         bar.display = narrowed
         if self._cut_short:
-            more = _n(
+            more = n_(
                 "{n} more has these letters; type on", "{n} more have these letters; type on", self._cut_short
             )
             cells.append((more, "dim"))

@@ -14,13 +14,19 @@ from textual.widgets.option_list import Option
 
 from memvault.errors import MemvaultError
 from memvault_tui.actions import bindings_of
-from memvault_tui.i18n import _, _n
-from memvault_tui.lines import Row, fit, wrap
+from memvault_tui.i18n import _, n_
+from memvault_tui.lines import Row, fit, width, wrap
 from memvault_tui.screens.base import Dialog
 from memvault_tui.widgets.bars import Bar
 from memvault_tui.widgets.drawing import content_of
 from memvault_tui.widgets.fields import Field
 from memvault_tui.widgets.sheet import Sheet
+
+
+BOX_CELLS = 84
+"""Width of a choice where there is room (styles.tcss)."""
+FRAME_CELLS = 9
+"""What border, padding and scroll bar take of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,11 @@ class Choice(Dialog[str | None]):
     def _fill(self, typed: str) -> None:
         words = typed.casefold().split()
         listed = self.query_one("#options", OptionList)
-        cells = max(20, min(self.size.width, 84) - 8)
+        cells = max(20, min(self.size.width * 94 // 100, BOX_CELLS) - FRAME_CELLS)
         keys = max((len(option.key) for option in self._options), default=0)
-        label_cells = cells if not any(option.note for option in self._options) else min(26, cells // 2)
+        longest = max((width(option.label) for option in self._options), default=0)
+        noted = any(option.note for option in self._options)
+        label_cells = min(longest + 1, cells // 2) if noted else cells - keys - 3
         listed.clear_options()
         shown = [
             option
@@ -76,7 +84,7 @@ class Choice(Dialog[str | None]):
             row: Row = (
                 (fit(option.key, keys) + "  " if keys else "", "accent"),
                 (fit(option.label, label_cells) + " ", "plain"),
-                (fit(option.note, cells - label_cells - keys - 3), "dim"),
+                (fit(option.note, cells - label_cells - keys - 3).rstrip(), "dim"),
             )
             listed.add_option(Option(content_of(row), id=option.value))
         if shown:
@@ -163,20 +171,19 @@ class TypedDeletion(Dialog[bool]):
         self.query_one("#no").focus()
 
     def _told(self, cells: int) -> list[Row]:
-        title = _n("Delete {n} memory for good?", "Delete {n} memories for good?", self._total)
+        title = n_("Delete {n} memory for good?", "Delete {n} memories for good?", self._total)
         rows: list[Row] = [((title, "bad"),), ()]
-        for claim in self._claims[:3]:
-            rows.append(((fit(claim, cells), "plain"),))
+        rows += [((fit(claim, cells), "plain"),) for claim in self._claims[:3]]
         if self._total > len(self._claims[:3]):
             more = self._total - len(self._claims[:3])
-            rows.append(((_n("and {n} more", "and {n} more", more), "dim"),))
+            rows.append(((n_("and {n} more", "and {n} more", more), "dim"),))
         rows.append(())
         remains = _("Gone: text, sources, versions, vectors. It cannot be undone.")
         rows += [((line, "plain"),) for line in wrap(remains, cells)]
         kept = _("Left: a tombstone, which holds no text and keeps it from coming back.")
         rows += [((line, "dim"),) for line in wrap(kept, cells)]
         if self._backups:
-            count = _n(
+            count = n_(
                 "{n} older backup still holds it:", "{n} older backups still hold it:", len(self._backups)
             )
             rows.append(((count, "warn"),))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Button, Input, RadioButton, RadioSet
+from textual.widgets import Button, Input, RadioSet
 
 from memvault.errors import MemvaultError
 from memvault_tui.answers import Created, Found, Probe
@@ -20,7 +20,7 @@ from memvault_tui.lines import Row, wrap
 from memvault_tui.screens.base import Result, VaultScreen
 from memvault_tui.screens.importing import ImportScreen, found_words
 from memvault_tui.widgets.bars import Bar
-from memvault_tui.widgets.fields import Field
+from memvault_tui.widgets.fields import Field, Radio
 from memvault_tui.widgets.sheet import Sheet
 
 SHORT_PASSPHRASE = 12
@@ -64,9 +64,9 @@ class HowItOpens(Step[Created | None]):
         with Vertical(classes="step"):
             yield Sheet(self._told, id="told")
             with RadioSet(id="ways", compact=True):
-                yield RadioButton(_("passphrase and system keychain"), id="both", compact=True, disabled=True)
-                yield RadioButton(_("passphrase only"), id="passphrase", compact=True, value=True)
-                yield RadioButton(_("system keychain only"), id="keychain", compact=True, disabled=True)
+                yield Radio(_("passphrase and system keychain"), id="both", compact=True, disabled=True)
+                yield Radio(_("passphrase only"), id="passphrase", compact=True, value=True)
+                yield Radio(_("system keychain only"), id="keychain", compact=True, disabled=True)
             yield Field(placeholder=_("passphrase"), password=True, id="first", compact=True)
             yield Field(placeholder=_("the same passphrase again"), password=True, id="again", compact=True)
             yield Bar(id="answer")
@@ -104,8 +104,8 @@ class HowItOpens(Step[Created | None]):
         self.query_one("#told", Sheet).show(self._told)
         if self._probe.usable:
             for name in ("both", "keychain"):
-                self.query_one(f"#{name}", RadioButton).disabled = False
-            self.query_one("#both", RadioButton).value = True
+                self.query_one(f"#{name}", Radio).disabled = False
+            self.query_one("#both", Radio).value = True
 
     @property
     def _way(self) -> str:
@@ -203,7 +203,7 @@ class RecoveryCode(Step[bool]):
 
     def _told(self, cells: int) -> list[Row]:
         told = _(
-            "It opens the vault when passphrase or keychain are lost. Write it on paper; it is not shown again."
+            "It opens the vault when passphrase or keychain are lost. Write it down; it is not shown again."
         )
         return paragraphs(
             cells, (told, "plain"), (self._code, "accent"), *((warning, "warn") for warning in self._warnings)

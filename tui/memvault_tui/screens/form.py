@@ -70,7 +70,7 @@ class MemoryForm(VaultScreen[Result]):
             for name in LINES:
                 with Horizontal(classes="field"):
                     yield Label(_(FIELD_WORDS[name]), markup=False)
-                    hint = {"expires_at": "2027-03-01"}.get(name, "")
+                    hint = _("a date, as 2027-03-01") if name == "expires_at" else ""
                     yield Field(self._start.get(name, ""), placeholder=hint, id=name, compact=True)
         yield Bar(id="problem")
         yield self.key_bar()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from textual import on
@@ -13,7 +14,7 @@ from textual.widgets import Button, Label, Select
 from memvault.errors import MemvaultError
 from memvault_tui.actions import bindings_of
 from memvault_tui.answers import Found, Report
-from memvault_tui.i18n import N_, _, _n
+from memvault_tui.i18n import N_, _, n_
 from memvault_tui.lines import Row, fit, wrap
 from memvault_tui.screens.base import VaultScreen
 from memvault_tui.widgets.bars import Bar
@@ -28,24 +29,30 @@ KINDS = {
 MOST_REASONS = 200
 
 
+def whole_path(typed: str) -> str:
+    """An absolute path, as the daemon wants it; `~` is the person's home."""
+    return str(Path(typed).expanduser().absolute())
+
+
 def found_words(found: Found) -> str:
     """What was found, in a sentence."""
-    memories = _n("{n} memory", "{n} memories", found.memories)
-    projects = _n("in {n} project", "in {n} projects", found.projects)
+    memories = n_("{n} memory", "{n} memories", found.memories)
+    projects = n_("in {n} project", "in {n} projects", found.projects)
     return f"{_(KINDS.get(found.kind, found.kind))}: {memories} {projects}"
 
 
 def report_rows(report: Report, dry_run: bool, cells: int) -> list[Row]:
     """What was done, or would be, and what was not and why."""
     head = _("If you import this:") if dry_run else _("Imported:")
+    refused, unreadable = len(report.refused), len(report.unreadable)
     counted = (
-        (_n("{n} memory is added", "{n} memories are added", report.added), report.added, "good"),
-        (_n("{n} joins one you have", "{n} join those you have", report.merged), report.merged, "plain"),
-        (_n("{n} waits for you in the inbox", "{n} wait for you in the inbox", report.candidates),
+        (n_("{n} memory is added", "{n} memories are added", report.added), report.added, "good"),
+        (n_("{n} joins one you have", "{n} join those you have", report.merged), report.merged, "plain"),
+        (n_("{n} waits for you in the inbox", "{n} wait for you in the inbox", report.candidates),
          report.candidates, "warn"),
-        (_n("{n} is there already", "{n} are there already", report.unchanged), report.unchanged, "dim"),
-        (_n("{n} is refused", "{n} are refused", len(report.refused)), len(report.refused), "bad"),
-        (_n("{n} cannot be read", "{n} cannot be read", len(report.unreadable)), len(report.unreadable), "bad"),
+        (n_("{n} is there already", "{n} are there already", report.unchanged), report.unchanged, "dim"),
+        (n_("{n} is refused", "{n} are refused", refused), refused, "bad"),
+        (n_("{n} cannot be read", "{n} cannot be read", unreadable), unreadable, "bad"),
     )  # fmt: skip
     rows: list[Row] = [((head, "strong"),)]
     rows += [(("  " + words, role),) for words, count, role in counted if count]
@@ -89,7 +96,7 @@ class ImportScreen(VaultScreen[bool]):
             yield Button(_("Look first"), id="look", compact=True)
             yield Button(_("Import"), id="import", compact=True)
         yield Bar(id="progress")
-        yield Sheet(id="report")
+        yield Sheet(id="report", focusable=True)
         yield Bar(
             (
                 (" tab", "strong"),
@@ -111,7 +118,7 @@ class ImportScreen(VaultScreen[bool]):
             first = self._found[0]
             self.query_one("#path", Field).value = first.path
             if first.kind in KINDS:
-                self.query_one("#kind", Select).value = first.kind  # pyright: ignore[reportUnknownMemberType]
+                self.query_one("#kind", Select).value = first.kind
             self.query_one("#look").focus()
 
     def _found_rows(self, cells: int) -> list[Row]:
@@ -132,17 +139,14 @@ class ImportScreen(VaultScreen[bool]):
             self._say(_("Name the folder or file."), "bad")
             self.query_one("#path").focus()
         else:
-            self.act(self._run(kind, path, event.button.id == "look"), "import", exclusive=True)
+            self.act(self._run(kind, whole_path(path), event.button.id == "look"), "import", exclusive=True)
 
     async def _run(self, kind: str, path: str, dry_run: bool) -> None:
-        from pathlib import Path
-
-        whole = str(Path(path).expanduser().absolute())
         project = self.query_one("#project", Field).value.strip() or None
         self._say(_("looking…") if dry_run else _("importing…"), "dim")
         report = await self.as_person(
             lambda: self.gateway.import_run(
-                kind, whole, project=project, dry_run=dry_run, on_progress=self._progressed
+                kind, path, project=project, dry_run=dry_run, on_progress=self._progressed
             )
         )
         self._say("", "dim")
@@ -151,7 +155,7 @@ class ImportScreen(VaultScreen[bool]):
             self.query_one("#import").focus()
         else:
             self._imported = True
-            self.memvault.say(_n("{n} memory imported.", "{n} memories imported.", report.added))
+            self.memvault.say(n_("{n} memory imported.", "{n} memories imported.", report.added))
             self.query_one("#report").focus()
 
     def _progressed(self, progress: dict[str, Any]) -> None:

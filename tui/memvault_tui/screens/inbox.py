@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from memvault_tui.actions import bindings_of
-from memvault_tui.i18n import _, _n
+from memvault_tui.i18n import _, n_
 from memvault_tui.records import Memory
 from memvault_tui.screens.acting import ActsOnMemories
 from memvault_tui.screens.base import VaultScreen, state_cells
@@ -32,7 +32,7 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
             with Container(id="left"):
                 yield Bar(id="heading")
                 yield MemoryList(id="list")
-            yield Sheet(id="detail")
+            yield Sheet(id="detail", focusable=True)
         yield self.key_bar()
 
     def on_mount(self) -> None:
@@ -79,7 +79,7 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
         self.reload_here()
 
     def connection_changed(self) -> None:
-        note = _n("{n} waits for you", "{n} wait for you", self.listing.total)
+        note = n_("{n} waits for you", "{n} wait for you", self.listing.total)
         self.query_one("#head", Bar).show(self.title_cells(_("Inbox"), note), state_cells(self.memvault))
 
     @on(MemoryList.CursorMoved)

@@ -13,7 +13,7 @@ from memvault_tui.screens.acting import ActsOnMemories
 from memvault_tui.screens.base import VaultScreen, state_cells
 from memvault_tui.sheets import events, full_text, sources, versions
 from memvault_tui.widgets.bars import Bar
-from memvault_tui.widgets.sheet import Sheet
+from memvault_tui.widgets.sheet import Builder, Sheet
 from memvault_tui.words import utc_now
 
 PARTS = (N_("text"), N_("sources"), N_("versions"), N_("events"))
@@ -34,7 +34,7 @@ class MemoryScreen(ActsOnMemories, VaultScreen[None]):
     def compose(self) -> ComposeResult:
         yield Bar(id="head")
         yield Bar(id="parts")
-        yield Sheet(id="sheet")
+        yield Sheet(id="sheet", focusable=True)
         yield self.key_bar()
 
     def on_mount(self) -> None:
@@ -63,7 +63,7 @@ class MemoryScreen(ActsOnMemories, VaultScreen[None]):
         self.query_one("#parts", Bar).show(tuple(cells))
         self.connection_changed()
         memory, history = self._memory, self._history or History((), ())
-        builders = (
+        builders: tuple[Builder, ...] = (
             lambda cells: full_text(memory, cells, utc_now()),
             lambda cells: sources(memory, cells),
             lambda cells: versions(history, cells),

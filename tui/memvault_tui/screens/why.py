@@ -34,7 +34,7 @@ class WhyScreen(VaultScreen[None]):
         yield Field(
             placeholder=_("a question or a task, as an agent would put it"), id="question", compact=True
         )
-        yield Sheet(id="answer")
+        yield Sheet(id="answer", focusable=True)
         yield self.key_bar()
 
     def on_mount(self) -> None:

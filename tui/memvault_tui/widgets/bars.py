@@ -8,11 +8,16 @@ from memvault_tui.lines import Cell, Row, cut, fit, width
 from memvault_tui.widgets.drawing import LineDrawing
 
 
-class Bar(LineDrawing):
+class Bar(LineDrawing, can_focus=False):
     """One line: cells at the left, and at the right as long as there is room."""
 
     def __init__(
-        self, left: Row = (), right: Row = (), *, id: str | None = None, classes: str | None = None  # noqa: A002
+        self,
+        left: Row = (),
+        right: Row = (),
+        *,
+        id: str | None = None,  # noqa: A002 (the name Textual uses)
+        classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._left: Row = left

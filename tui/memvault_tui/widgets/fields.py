@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.widgets import Input, TextArea
+from textual.content import Content
+from textual.widgets import Input, RadioButton, TextArea
 
 from memvault.text import visible
 
@@ -18,6 +19,14 @@ class Field(Input):
         event.prevent_default()
         super()._on_paste(events.Paste(visible(event.text, one_line=True)))
         event.stop()
+
+
+class Radio(RadioButton):
+    """A radio button that shows its state by shape, not by colour alone."""
+
+    @property
+    def _button(self) -> Content:
+        return Content("(•)" if self.value else "( )")
 
 
 class Area(TextArea):

@@ -15,13 +15,20 @@ Builder = Callable[[int], list[Row]]
 """Rows for a width in cells."""
 
 
-class Sheet(LineDrawing, can_focus=True):
-    """Shows what `builder` gives for the current width."""
+class Sheet(LineDrawing, can_focus=False):
+    """Shows what `builder` gives for the current width; takes keys only when `focusable`."""
 
     BINDINGS = [*bindings_of("sheet")]  # noqa: RUF012 (Textual reads it)
 
-    def __init__(self, builder: Builder | None = None, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        builder: Builder | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 (the name Textual uses)
+        focusable: bool = False,
+    ) -> None:
         super().__init__(id=id)
+        self.can_focus = focusable
         self._builder = builder
         self._rows: list[Row] = []
         self._built_for = -1

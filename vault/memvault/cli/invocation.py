@@ -83,13 +83,15 @@ class Invocation:
         return client.call(method, given, on_progress=on_progress)
 
     def _offer_proof(self, method: str) -> None:
-        """Show that a person's script calls, before the daemon takes it for an agent."""
+        """Show that a script is a person's: at once below an agent host, else before it adds."""
         if self._offered or method in _FREE or method.startswith(_FREE_PREFIXES):
             return
         hello = self.client.hello
         principal: dict[str, Any] = hello.get("principal") or {}
-        taken_for_person = principal.get("kind") == "person" and hello.get("interactive", True)
-        if taken_for_person or hello.get("presence_s"):
+        as_person = principal.get("kind") == "person" and (
+            principal.get("interactive") or method != "memory.add"
+        )
+        if as_person or hello.get("presence_s"):
             return
         source = passphrase.source(self.settings.passphrase_file)
         if source is not None:
@@ -126,7 +128,7 @@ class Invocation:
         raise AssertionError("unreachable")
 
     def _try_secret(self, method: str, secret: str) -> Any:
-        """Call `method` with a passphrase; what looks like a recovery code is tried as one when it does not fit."""
+        """Call `method` with a passphrase, and with it as recovery code when it looks like one."""
         try:
             return self.client.call(method, {"passphrase": secret})
         except WrongKey:

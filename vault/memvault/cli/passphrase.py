@@ -37,14 +37,11 @@ def source(option: str | None) -> Source | None:
 def read(path: Path, out: Output) -> str:
     """The first line of a file, at most MAX_FILE_BYTES. Raises Usage when there is none to read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise Usage(f"the passphrase file cannot be opened: {path}: {error.strerror}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise Usage(f"the passphrase file is a folder: {path}")
-        data = file.read(MAX_FILE_BYTES + 1)
+        raise Usage(f"the passphrase file cannot be read: {path}: {error.strerror}") from error
     if stat.S_ISREG(mode) and mode & 0o077 and sys.stderr.isatty():
         out.warn(f"other users of this computer may read {path} (chmod 600 makes it yours alone)")
     line = data.split(b"\n", 1)[0].removesuffix(b"\r")

@@ -154,7 +154,7 @@ def _show(at: Invocation, status: dict[str, Any]) -> None:
         ("vault", _vault_line(status)),
         ("home", str(at.home)),
         ("daemon", _daemon_line(part(status, "daemon"))),
-        ("model", _model_line(part(status, "model"))),
+        ("model", _model_line(part(status, "model")) if status.get("model") else ""),
     ]):  # fmt: skip
         at.out.line(dim(label), "  ", bold(text) if label.strip() == "vault" else text)
     for warning in texts(status, "warnings"):

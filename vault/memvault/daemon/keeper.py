@@ -19,15 +19,25 @@ import numpy.typing as npt
 
 from memvault.clock import Clock
 from memvault.config import Config
-from memvault.errors import Illegal, Locked, ModelUnavailable, VaultAbsent, VaultMissing
+from memvault.errors import (
+    HeaderDamaged,
+    Illegal,
+    Locked,
+    MemvaultError,
+    ModelUnavailable,
+    VaultAbsent,
+    VaultMissing,
+)
 from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.paths import HomeLayout, cache_dir
 from memvault.services.embedding import EmbeddingWorker
+from memvault.services.recollect import Use, note_uses
 from memvault.services.vault import Vault, create_database, load_index, open_vault
 from memvault.store import settings, vectors
-from memvault_models.fake import FAKE_MODEL_ID
+from memvault_models.errors import ModelError
+from memvault_models.fake import FAKE_DIMS, FAKE_MODEL_ID
 from memvault_models.manifest import DEFAULT_MODEL_ID, load_manifest
 from memvault_models.means import Means, neutral_means, shipped_means
 
@@ -39,6 +49,8 @@ Matrix = npt.NDArray[np.float32]
 
 NEWS_PAUSE_S = 0.05
 """Changes within this time are told in one notification."""
+USE_PAUSE_S = 0.5
+"""Uses within this time are written in one transaction, so that a recall does not wait for the disk."""
 DRAIN_AT_MOST = 64
 DRAIN_TIMEOUT_S = 3.0
 """A recall waits for so many fresh memories to be embedded, and no longer than this."""
@@ -60,22 +72,33 @@ class Keeper:
         self._used_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._news: dict[str, dict[str, None]] = {}
+        self._uses: list[Use] = []
         self._locking: asyncio.Task[None] | None = None
 
     @property
     def state(self) -> str:
         if self.vault is not None:
             return "unlocked"
-        return "locked" if self.layout.header.exists() or self.layout.database.exists() else "absent"
+        traces = (self.layout.header, self.layout.root / header_file.COPY_NAME, self.layout.database)
+        return "locked" if any(path.exists() for path in traces) else "absent"
 
     def header(self) -> VaultHeader:
         """Raises VaultAbsent, HeaderDamaged, ForeignFile, UnsafePath, VaultMissing."""
-        return header_file.read(self.layout.root)
+        try:
+            return header_file.read(self.layout.root)
+        except VaultAbsent as error:
+            if self.state == "absent":
+                raise
+            raise HeaderDamaged("the vault's header is gone, its database is there") from error
 
     def require(self) -> Vault:
         """The open vault. Raises VaultAbsent, Locked."""
         if self.vault is None:
-            raise VaultAbsent("there is no vault yet") if self.state == "absent" else Locked("the vault is locked")
+            raise (
+                VaultAbsent("there is no vault yet")
+                if self.state == "absent"
+                else Locked("the vault is locked")
+            )
         return self.vault
 
     async def read(self, call: Callable[Concatenate[Vault, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -101,9 +124,15 @@ class Keeper:
         async with self._opening:
             if self.state != "absent":
                 raise Illegal("there is a vault already", "`memvault status` shows its state.")
-            make = functools.partial(ring.create, self.layout.root, passphrase=passphrase, use_keychain=use_keychain)
+            make = functools.partial(
+                ring.create, self.layout.root, passphrase=passphrase, use_keychain=use_keychain
+            )
             created = await asyncio.to_thread(make)
-            await asyncio.to_thread(create_database, self.layout, created.key)
+            try:
+                await asyncio.to_thread(create_database, self.layout, created.key)
+            except (MemvaultError, OSError):
+                header_file.discard_new(self.layout.root)
+                raise
             await self._open(created.key)
             return created
 
@@ -115,6 +144,7 @@ class Keeper:
                 raise VaultMissing("the vault's database is missing, its header and key slots are there")
             key = await asyncio.to_thread(find, header)
             if self.vault is None:
+                await asyncio.to_thread(header_file.settle_copy, self.layout.root)
                 await self._open(key)
 
     async def _open(self, key: VaultKey) -> None:
@@ -203,6 +233,7 @@ class Keeper:
             await self._stop_embedding()
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._reader, lambda: None)
+            await loop.run_in_executor(self._writer, self._write_uses, vault)
             await loop.run_in_executor(self._writer, vault.close)
 
     async def stop(self) -> None:
@@ -248,6 +279,24 @@ class Keeper:
             await asyncio.to_thread(worker.drained, DRAIN_TIMEOUT_S)
         return vector, "hybrid" if worker.idle else "hybrid-partial"
 
+    def note_use(self, use: Use) -> None:
+        """Log a recall and count its uses, soon."""
+        if not self._uses:
+            asyncio.get_running_loop().call_later(USE_PAUSE_S, self._flush_uses)
+        self._uses.append(use)
+
+    def _flush_uses(self) -> None:
+        if self.vault is not None:
+            self._writer.submit(self._write_uses, self.vault)
+
+    def _write_uses(self, vault: Vault) -> None:
+        uses, self._uses = self._uses, []
+        try:
+            if uses and (vault is self.vault or self.vault is None):
+                note_uses(vault, uses)
+        except MemvaultError as error:
+            log.warning("uses not written: %s", error.code)
+
     def _tell(self, ids: list[str], reason: str) -> None:
         if not self._news:
             asyncio.get_running_loop().call_later(NEWS_PAUSE_S, self._spread)
@@ -257,7 +306,9 @@ class Keeper:
         news, self._news = self._news, {}
         for reason, ids in news.items():
             listed = list(ids)
-            self._announce("changed", {"ids": listed[:500], "more": max(0, len(listed) - 500), "reason": reason})
+            self._announce(
+                "changed", {"ids": listed[:500], "more": max(0, len(listed) - 500), "reason": reason}
+            )
 
     def _announce(self, method: str, params: dict[str, Any]) -> None:
         for hear in list(self.listeners):
@@ -265,13 +316,20 @@ class Keeper:
 
 
 def _means(model_id: str) -> Means:
-    """Means the index can start with: shipped ones, else neutral until the model is loaded."""
+    """Means the index can start with: shipped ones, else neutral until the model is loaded.
+
+    A damaged or unknown model never keeps a vault closed: recall goes on by words.
+    """
     if model_id == FAKE_MODEL_ID:
-        return neutral_means(model_id, 384)
-    entry = load_manifest(cache_dir()).get(model_id)
-    if entry.means is not None and model_id == DEFAULT_MODEL_ID:
-        return shipped_means(entry.means)
-    return neutral_means(model_id, entry.dimensions)
+        return neutral_means(model_id, FAKE_DIMS)
+    try:
+        entry = load_manifest(cache_dir()).get(model_id)
+        if entry.means is not None and model_id == DEFAULT_MODEL_ID:
+            return shipped_means(entry.means)
+        return neutral_means(model_id, entry.dimensions)
+    except ModelError as error:
+        log.warning("model %s: %s", model_id, error.code)
+        return neutral_means(model_id, FAKE_DIMS)
 
 
 def _refit(vault: Vault, means: Means) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 import logging
 import os
-import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 MOST_BYTES = 1_048_576
 
@@ -18,8 +18,8 @@ MOST_BYTES = 1_048_576
 class _Frames(logging.Formatter):
     """One line a record; for exceptions the type and the frames, without the exception's message."""
 
-    def formatException(self, ei: object) -> str:
-        kind, _, trace = ei if isinstance(ei, tuple) else sys.exc_info()
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name logging calls
+        kind, _, trace = ei
         frames = traceback.extract_tb(trace)
         where = " < ".join(f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in reversed(frames))
         return f"  {getattr(kind, '__name__', kind)} at {where}"
@@ -29,7 +29,8 @@ class _PrivateFile(logging.FileHandler):
     """Appends to a 0600 file, starting it over when it has grown past MOST_BYTES."""
 
     def _open(self) -> io.TextIOWrapper:
-        size = os.stat(self.baseFilename).st_size if os.path.exists(self.baseFilename) else 0
+        path = Path(self.baseFilename)
+        size = path.stat().st_size if path.exists() else 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(self.baseFilename, flags | (os.O_TRUNC if size > MOST_BYTES else 0), 0o600)
         return os.fdopen(handle, "a", encoding="utf-8")

@@ -79,14 +79,14 @@ def run(root: Path) -> int:
     except home.OwnedAlready:
         return 0
     except MemvaultError as error:
-        print(f"memvault: {error.message}", file=sys.stderr)
+        sys.stderr.write(f"memvault: {error.message}\n")
         return error.exit_status
     try:
         logs.start(layout.log)
         asyncio.run(_serve(layout, _passed_socket() or home.listen(layout)))
     except MemvaultError as error:
-        log.error("stopped: %s", error.code)
-        print(f"memvault: {error.message}", file=sys.stderr)
+        log.warning("stopped: %s", error.code)
+        sys.stderr.write(f"memvault: {error.message}\n")
         return error.exit_status
     except Exception as error:
         log.critical("stopped: %s", type(error).__name__, exc_info=True)
@@ -97,8 +97,12 @@ def run(root: Path) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="memvault-daemon", description="Own one vault and answer on its socket.")
-    parser.add_argument("--home", help="the vault's home (default: MEMVAULT_HOME or the platform's data folder)")
+    parser = argparse.ArgumentParser(
+        prog="memvault-daemon", description="Own one vault and answer on its socket."
+    )
+    parser.add_argument(
+        "--home", help="the vault's home (default: MEMVAULT_HOME or the platform's data folder)"
+    )
     given = parser.parse_args(arguments)
     return run(home_dir(given.home))
 

@@ -56,11 +56,13 @@ class Methods:
     def __init__(self) -> None:
         self.table: dict[str, Method] = {}
 
-    def add(self, name: str, params: type[Params], who: Who, handle: Callable[[Call, Any], Awaitable[Any]]) -> None:
+    def add(
+        self, name: str, params: type[Params], who: Who, handle: Callable[[Call, Any], Awaitable[Any]]
+    ) -> None:
         self.table[name] = Method(params, who, handle)
 
     async def dispatch(self, call: Call, name: str, raw: Any) -> Any:
-        """Check and run one call. Raises UnknownMethod, Usage, PresenceRequired, and what the handler raises."""
+        """Check and run a call. Raises UnknownMethod, Usage, PresenceRequired, or what the handler raises."""
         method = self.table.get(name)
         if method is None:
             raise UnknownMethod(f"no method {name[:60]!r}")

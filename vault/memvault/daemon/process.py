@@ -12,7 +12,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 AGENT_HOSTS = {
     "claude": "claude-code",
@@ -101,7 +101,11 @@ def _stat(pid: int) -> tuple[int, int, int, int] | None:
 def _ps(pid: int) -> tuple[int, str] | None:
     """(parent, terminal name) from ps, for systems without /proc."""
     done = subprocess.run(
-        ["/bin/ps", "-o", "ppid=,tty=", "-p", str(pid)], capture_output=True, text=True, timeout=2, check=False
+        ["/bin/ps", "-o", "ppid=,tty=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        timeout=2,
+        check=False,
     )
     fields = done.stdout.split()
     return (int(fields[0]), fields[1]) if len(fields) == 2 else None
@@ -123,7 +127,7 @@ def _terminal(pid: int) -> Terminal | None:
 
 def _cwd(pid: int) -> str | None:
     try:
-        return os.readlink(f"/proc/{pid}/cwd")
+        return str(Path(f"/proc/{pid}/cwd").readlink())
     except OSError:
         return None
 
@@ -145,7 +149,7 @@ def _program_names(pid: int) -> list[str]:
         words = [w for w in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") if w]
     except OSError:
         return names
-    plain = [os.path.basename(word.decode("utf-8", "replace")) for word in words[:3]]
+    plain = [PurePath(word.decode("utf-8", "replace")).name for word in words[:3]]
     names += plain[:1]
     if plain and plain[0].rstrip("0123456789.") in _RUNTIMES:
         names += [name for name in plain[1:] if not name.startswith("-")]

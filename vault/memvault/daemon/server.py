@@ -46,7 +46,9 @@ class Server:
         keeper.on_lock.append(self.presence.forget)
 
     async def start(self, sock: socket.socket) -> None:
-        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=framing.MAX_REQUEST_BYTES + 1)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=sock, limit=framing.MAX_REQUEST_BYTES + 1
+        )
 
     async def stop(self) -> None:
         """Take no more connections, let calls under way end, close what is left."""
@@ -119,7 +121,11 @@ class Server:
             session.send(_error(None, error, framing.PARSE_ERROR))
             return
         name, number = message.get("method"), message.get("id")
-        if not isinstance(name, str) or message.get("jsonrpc") != "2.0" or isinstance(number, (dict, list, bool, float)):
+        if (
+            not isinstance(name, str)
+            or message.get("jsonrpc") != "2.0"
+            or isinstance(number, (dict, list, bool, float))
+        ):
             session.send(_error(None, FrameInvalid("not a JSON-RPC 2.0 request"), framing.INVALID_REQUEST))
             return
         if name == "$/cancel":
@@ -155,8 +161,12 @@ class Server:
         except ModelError as error:
             line = _error(number, ModelUnavailable(str(error), error.hint))
         except Exception as error:
-            log.error("%s failed: %s", name[:40], type(error).__name__, exc_info=True)
-            line = _error(number, MemvaultError("something went wrong inside the daemon", _INSIDE), framing.INTERNAL_ERROR)
+            log.exception("%s failed: %s", name[:40], type(error).__name__)
+            line = _error(
+                number,
+                MemvaultError("something went wrong inside the daemon", _INSIDE),
+                framing.INTERNAL_ERROR,
+            )
         session.send(line)
         try:
             await asyncio.wait_for(session.writer.drain(), DRAIN_TIMEOUT_S)
@@ -164,7 +174,7 @@ class Server:
             session.writer.transport.abort()
 
 
-_INSIDE = "Nothing was changed by this call. daemon.log in the vault's home names the place."
+_INSIDE = "daemon.log in the vault's home names the place, without any text of yours."
 
 
 def _wire_code(error: MemvaultError) -> int:

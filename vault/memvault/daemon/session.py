@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -89,6 +88,6 @@ def _project_of(cwd: str | None) -> str | None:
         return None
     here = Path(cwd)
     for folder in (here, *here.parents):
-        if os.path.exists(folder / ".git"):
+        if (folder / ".git").exists():
             return folder.name.casefold()
     return None

@@ -99,11 +99,15 @@ def _rank(draft: Draft, authority: Authority, rivals: list[Record]) -> Compariso
     if stronger:
         return Comparison(Verdict.YIELD, tuple(stronger), "a source of higher authority says otherwise")
     if all(r.authority.rank < authority.rank for r in rivals):
-        return Comparison(Verdict.SUPERSEDE, tuple(rivals), "a source of higher authority replaces what was known")
+        return Comparison(
+            Verdict.SUPERSEDE, tuple(rivals), "a source of higher authority replaces what was known"
+        )
     ours = {origin(source) for source in draft.sources}
     if all(_later_wins(draft, ours, rival) for rival in rivals):
         return Comparison(Verdict.SUPERSEDE, tuple(rivals), "the same origin said something later")
-    return Comparison(Verdict.CONTRADICT, tuple(rivals), "contradicts what is known, and nothing ranks the two")
+    return Comparison(
+        Verdict.CONTRADICT, tuple(rivals), "contradicts what is known, and nothing ranks the two"
+    )
 
 
 def _later_wins(draft: Draft, ours: set[tuple[str, str]], rival: Record) -> bool:

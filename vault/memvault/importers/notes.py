@@ -19,6 +19,9 @@ from memvault.importers.files import File
 from memvault.importers.frontmatter import Front
 from memvault.model import Draft, Kind
 
+MAX_BLOCKS = 2_000
+"""Paragraphs and list items of one note; a file with more is data, and each of its lines would be a claim."""
+
 _WHOLE = "note"
 _NOT_A_CLAIM = {
     "task": "a check box is a task, not a memory",
@@ -80,6 +83,8 @@ def open_note(
         return Skipped(file.where, "a note of one task, not a memory")
     observed_at = files.not_after(read.updated or read.created or loaded.modified_at, target.observed_at)
     found = blocks.parse(front.body, front.body_line)
+    if len(found) > MAX_BLOCKS:
+        return Unreadable(file.where, f"the note has {len(found):,} blocks, the limit is {MAX_BLOCKS:,}")
     return Note(file, kind, front, read, found, loaded.sha256, observed_at)
 
 

@@ -68,6 +68,14 @@ def create(home: Path, header: VaultHeader) -> None:
         _put(folder, COPY_NAME, raw)
 
 
+def discard_new(home: Path) -> None:
+    """Take back a header that `create` wrote, when the vault it belongs to could not be made after all."""
+    with _folder(home) as folder:
+        for name in (HEADER_NAME, COPY_NAME):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+
+
 def replace(home: Path, header: VaultHeader) -> None:
     """Put a changed header in the place of the present one, then renew the copy.
 
@@ -87,15 +95,15 @@ def replace(home: Path, header: VaultHeader) -> None:
 
 
 def settle_copy(home: Path) -> bool:
-    """Renew the copy when a kill between the two writes left it behind; True when it was.
+    """Clear up after a kill: remove left-over temporary files, renew a copy that lags; True when it did.
 
     The owner calls it on every opening. Raises what `read` raises, DiskFull, ReadOnly.
     """
     raw = codec.encode(read(home))
     with _folder(home) as folder, _disk_errors():
+        _sweep(folder)
         if _read(folder, COPY_NAME) == raw:
             return False
-        _sweep(folder)
         _put(folder, COPY_NAME, raw)
         return True
 
@@ -198,15 +206,17 @@ def _read(folder: int, name: str) -> bytes | None:
         return None
     except OSError as error:
         raise _unsafe(error, what) from None
-    with os.fdopen(file, "rb") as stream:
+    try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
             raise UnsafePath(f"{what} is not a plain file")
         _check_owner(found, what, f"chmod 600 {name}")
-        try:
+        with os.fdopen(file, "rb", closefd=False) as stream:
             return stream.read(codec.MAX_BYTES + 1)
-        except OSError as error:
-            raise _unsafe(error, what) from None
+    except OSError as error:
+        raise _unsafe(error, what) from None
+    finally:
+        os.close(file)
 
 
 def _put(folder: int, name: str, raw: bytes, *, fresh: bool = False) -> None:

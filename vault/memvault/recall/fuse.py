@@ -13,18 +13,33 @@ import numpy.typing as npt
 from memvault.recall import calibration as known
 
 Floats = npt.NDArray[np.float32]
+_NEVER = np.float32(-np.inf)
 
 
-def relevance(lexical: Floats, semantic: Floats | None, present: npt.NDArray[np.bool_]) -> Floats:
-    """Relevance 0..1 of each row; rows without a vector, or a question without one, count by words alone."""
-    alone = _logistic(lexical - known.LEXICAL_ONLY_MIDDLE)
+def evidence(lexical: Floats, semantic: Floats | None, present: npt.NDArray[np.bool_]) -> Floats:
+    """Log-odds that each row answers; minus infinity where there is neither a word nor a vector.
+
+    Rows without a vector, and questions without one, are judged by words alone.
+    """
+    steep = np.float32(known.STEEPNESS)
+    alone = (lexical - np.float32(known.LEXICAL_ONLY_MIDDLE)) * steep
+    alone[lexical <= 0.0] = _NEVER
     if semantic is None:
         return alone
-    joined = np.float32(known.SEMANTIC_SHARE) * semantic + np.float32(known.LEXICAL_SHARE) * lexical
-    both = _logistic(joined - known.MIDDLE)
-    return np.where(present, both, alone).astype(np.float32)
+    joined = lexical * np.float32(known.LEXICAL_SHARE)
+    joined += semantic
+    joined -= np.float32(known.MIDDLE)
+    joined *= steep
+    return np.where(present, joined, alone)
 
 
-def _logistic(values: Floats) -> Floats:
-    steep = np.clip(values * np.float32(known.STEEPNESS), -30.0, 30.0)
-    return (1.0 / (1.0 + np.exp(-steep))).astype(np.float32)
+def relevance(odds: Floats) -> Floats:
+    """From log-odds to 0..1."""
+    return (1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0)))).astype(np.float32)
+
+
+def odds(relevance_: float) -> float:
+    """From 0..1 to log-odds; 0 gives minus infinity."""
+    if relevance_ <= 0.0:
+        return -np.inf
+    return float(np.log(relevance_ / max(1.0 - relevance_, 1e-9)))

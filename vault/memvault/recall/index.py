@@ -6,7 +6,7 @@ first: rows of a shelf that is not allowed take part in no score, no document fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
@@ -18,7 +18,7 @@ from memvault.recall.calibration import THRESHOLD
 from memvault.recall.explain import Days, reasons
 from memvault.recall.lexical import Postings, TermMatch
 from memvault.recall.query import Entry, Explanation, Hit, Matrix, Query, Shelf
-from memvault.recall.rows import Mask, Rows, Slots
+from memvault.recall.rows import Permitted, Rows, Slots
 from memvault.recall.semantic import Vectors
 from memvault.recall.terms import decode
 from memvault.recall.weigh import weights
@@ -35,21 +35,22 @@ _WEIGHED = 512
 """As many of the most relevant rows are weighed; weights change their order, not who is among them."""
 _NAMED = 0.2
 """Terms that weigh less in a question (function words) are not named in reasons."""
+_CHUNK = 4_096
+"""Vectors centred at once when many come in; bounds the temporary memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
-    """Everything known about one question before the limit; arrays run along `slots`, best first."""
+class _Evidence:
+    """What one question finds. Arrays run along all slots and hold nothing for rows not permitted."""
 
-    slots: Slots
-    score: Floats
-    relevance: Floats
-    lexical: Floats
-    semantic: Floats | None
-    present: Mask
-    weight: Floats
-    exact: Mask
+    query: Query
+    threshold: float
+    permitted: Permitted
     matches: list[TermMatch]
+    words: Floats
+    meaning: Floats | None
+    odds: Floats
+    exact: Slots
 
 
 class Index:
@@ -61,58 +62,60 @@ class Index:
         self._rows = Rows()
         self._postings = Postings()
         self._vectors = Vectors(dims)
-        self._ordered = 0  # slots below this stand shelf by shelf
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def put(self, entry: Entry) -> None:
-        """Add a memory, or replace the one with its id."""
-        hashes, counts, length = decode(entry.terms)
+        """Add a memory, or replace the one with its id. Raises VaultDamaged when its terms cannot be read."""
+        terms = decode([entry.terms])
         with self._lock:
             self.drop(entry.id)
-            slot = self._rows.append(entry, length)
+            slot = self._rows.extend([entry], terms.lengths).start
             self._vectors.reserve(slot + 1)
-            self._postings.put(slot, hashes, counts)
+            self._postings.put(slot, terms.hashes, terms.counts)
             if entry.vectors is not None:
                 self._vectors.put(slot, self._centre(entry.vectors, entry.language))
-            if self._postings.late_rows > max(_LATE_AT_LEAST, self._ordered * _LATE_SHARE):
-                self._settle([])
+            if self._postings.late_rows > max(_LATE_AT_LEAST, self._rows.ordered * _LATE_SHARE):
+                self._postings.rebuild(self._rows.order())
+                self._settle()
 
     def put_many(self, entries: Iterable[Entry]) -> None:
-        """Add many memories at once; faster than `put` from some thousands on."""
-        given = {entry.id: entry for entry in entries}
+        """Add or replace many memories at once; faster than `put` from some thousands on."""
+        given = list({entry.id: entry for entry in entries}.values())
+        terms = decode([entry.terms for entry in given])
         with self._lock:
-            for id_ in given.keys() & self._rows.slot_of.keys():
-                self.drop(id_)
-            self._rows.reserve(len(given))
-            self._vectors.reserve(self._rows.size + len(given))
-            added: list[tuple[int, bytes]] = []
-            by_language: dict[str, list[tuple[int, Matrix]]] = {}
-            for entry in given.values():
-                slot = self._rows.append(entry, decode(entry.terms)[2])
-                added.append((slot, entry.terms))
+            self.drop_many([entry.id for entry in given])
+            slots = self._rows.extend(given, terms.lengths)
+            self._vectors.reserve(self._rows.size)
+            languages: dict[str, list[tuple[int, Matrix]]] = {}
+            for slot, entry in zip(slots, given, strict=True):
                 if entry.vectors is not None:
-                    by_language.setdefault(entry.language, []).append((slot, entry.vectors))
-            for language, found in by_language.items():
-                self._put_vectors(language, found)
-            self._settle(added)
+                    languages.setdefault(entry.language, []).append((slot, entry.vectors))
+            for language, found in languages.items():
+                for start in range(0, len(found), _CHUNK):
+                    self._put_vectors(language, found[start : start + _CHUNK])
+            self._postings.rebuild(self._rows.order(), terms, slots.start)
+            self._settle()
 
     def drop(self, id_: str) -> None:
         """Forget a memory: its terms and vectors are overwritten now. Unknown ids are ignored."""
+        self.drop_many([id_])
+
+    def drop_many(self, ids: Sequence[str]) -> None:
+        """Forget many memories, in one pass over the terms."""
         with self._lock:
-            slot = self._rows.drop(id_)
-            if slot is not None:
-                self._vectors.clear(slot)
-                self._postings.drop(slot)
+            slots = [slot for slot in map(self._rows.drop, ids) if slot is not None]
+            if slots:
+                self._vectors.clear(slots)
+                self._postings.drop(slots)
 
     def clear(self) -> None:
         """Forget everything, as when the vault is locked."""
         with self._lock:
-            for id_ in list(self._rows.slot_of):
-                self._vectors.clear(self._rows.slot_of[id_])
-            self._rows, self._postings, self._ordered = Rows(), Postings(), 0
-            self._vectors = Vectors(self._vectors.dims)
+            self._vectors.clear(range(self._rows.size))
+            self._postings.clear()
+            self._rows, self._postings, self._vectors = Rows(), Postings(), Vectors(self._vectors.dims)
 
     def set_vectors(self, id_: str, vectors: Matrix) -> None:
         """Give a memory its raw vectors, shape (windows, dims). Unknown ids are ignored."""
@@ -136,139 +139,123 @@ class Index:
     def search(self, query: Query, allow: Allow, limit: int) -> list[Hit]:
         """The best permitted memories above the threshold, best first, ties by id; may be empty."""
         with self._lock:
-            scored = self._score(query, allow)
-            if scored is None:
+            found = self._find(query, allow)
+            if found is None:
                 return []
-            return [self._hit(query, scored, at) for at in range(min(limit, self._passing(query, scored)))]
+            slots, scores = self._ranked(found, limit)
+            return [
+                self._hit(found, int(slots[at]), float(scores[at])) for at in range(min(limit, len(slots)))
+            ]
 
     def explain(self, query: Query, allow: Allow, id_: str, limit: int = 5) -> Explanation:
         """Why one memory is, or is not, among the first `limit` answers."""
-        threshold = THRESHOLD if query.threshold is None else query.threshold
+        threshold = _threshold(query)
         with self._lock:
             slot = self._rows.slot_of.get(id_)
-            if slot is None or not self._rows.permitted(allow, query.kinds)[slot]:
-                why = ("no such memory, or not one this caller may see or asked for",)
-                return Explanation(id_, "not_permitted", None, threshold, None, why)
-            scored = self._score(query, allow)
-            where = np.flatnonzero(scored.slots == slot) if scored is not None else np.zeros(0, np.int64)
-            if scored is None or not len(where):
-                why = ("neither its words nor its meaning are near this question",)
-                return Explanation(id_, "not_matched", None, threshold, None, why)
+            found = None if slot is None else self._find(query, allow)
+            if slot is None or found is None or not found.permitted.mask[slot]:
+                why = "no such memory, or not one this caller may see"
+                return Explanation(id_, "not_permitted", None, threshold, None, (why,))
+            if found.odds[slot] == -np.inf:
+                why = "it shares no word with this question, has no vector yet, or is of another kind"
+                return Explanation(id_, "not_matched", None, threshold, None, (why,))
+            slots, scores = self._ranked(found, limit)
+            where = np.flatnonzero(slots == slot)
+            if not len(where):
+                hit = self._hit(found, slot, self._alone(found, slot))
+                why = f"relevance {hit.relevance:.2f} is below the threshold {threshold:.2f}"
+                return Explanation(id_, "below_threshold", None, threshold, hit, (why,))
             at = int(where[0])
-            hit = self._hit(query, scored, at)
-            if hit.relevance < threshold:
-                why = (f"relevance {hit.relevance:.2f} is below the threshold {threshold:.2f}",)
-                return Explanation(id_, "below_threshold", None, threshold, hit, why)
             verdict = "returned" if at < limit else "beyond_limit"
-            why = (f"rank {at + 1}, the first {limit} are shown",)
-            return Explanation(id_, verdict, at + 1, threshold, hit, why)
+            why = f"rank {at + 1}, the first {limit} are shown"
+            return Explanation(
+                id_, verdict, at + 1, threshold, self._hit(found, slot, float(scores[at])), (why,)
+            )
 
     def size_bytes(self) -> int:
-        """Memory held by vectors and postings (ids and columns add about 0.3 KB a memory)."""
+        """Memory held by vectors and postings; ids and columns come on top."""
         with self._lock:
             return self._vectors.size_bytes() + self._postings.size_bytes()
 
-    def _score(self, query: Query, allow: Allow) -> _Scored | None:
+    def _find(self, query: Query, allow: Allow) -> _Evidence | None:
+        """Filter, then words and meaning of permitted rows, then their fusion."""
         rows = self._rows
-        mask = rows.permitted(allow, query.kinds)
-        permitted = int(np.count_nonzero(mask))
-        if permitted == 0:
+        permitted = rows.permitted(allow)
+        if permitted.count == 0:
             return None
-        lengths = rows.column("length").astype(np.float32, copy=False)
-        mean_length = max(float(lengths[mask].mean()), 1.0)
-        matches = lexical.match(self._postings, query.terms, mask, permitted)
-        words = lexical.score(matches, lengths, mean_length)
-        meaning = self._meaning(query, mask)
-        slots = np.flatnonzero(mask)
-        present = self._vectors.present(slots) if meaning is not None else np.zeros(len(slots), np.bool_)
-        relevance = fuse.relevance(words[slots], None if meaning is None else meaning[slots], present)
-        exact = rows.exact(slots, query.subject, query.attribute)
-        relevance[exact] = 1.0
-        best = self._best(relevance, words[slots], present)
-        slots, relevance, present, exact = slots[best], relevance[best], present[best], exact[best]
-        weight = weights(rows, slots, query.today)
-        score = relevance * weight
-        order = self._ranked(slots, score, relevance, query)
-        slots = slots[order]
-        return _Scored(
-            slots,
-            score[order],
-            relevance[order],
-            words[slots],
-            None if meaning is None else meaning[slots],
-            present[order],
-            weight[order],
-            exact[order],
-            matches,
-        )
+        mask = permitted.mask[:-1]
+        lengths = rows.column("length")
+        matches = lexical.match(self._postings, query.terms, permitted)
+        words = lexical.score(matches, lengths, max(float(lengths.sum(where=mask)) / permitted.count, 1.0))
+        meaning = self._meaning(query, permitted)
+        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size))
+        wanted = mask if query.kinds is None else mask & rows.of_kinds(query.kinds)
+        odds[~wanted] = -np.inf
+        exact = rows.exact(query.subject, query.attribute, wanted)
+        odds[exact] = np.inf
+        return _Evidence(query, _threshold(query), permitted, matches, words, meaning, odds, exact)
 
-    def _best(self, relevance: Floats, words: Floats, present: Mask) -> Slots:
-        """Positions of the most relevant rows; a row with neither a word nor a vector is none."""
-        some = np.flatnonzero(present | (words > 0.0) | (relevance >= 1.0))
-        if len(some) <= _WEIGHED:
-            return some
-        return some[np.argpartition(-relevance[some], _WEIGHED)[:_WEIGHED]]
-
-    def _ranked(self, slots: Slots, score: Floats, relevance: Floats, query: Query) -> Slots:
-        """Those above the threshold by score, then the rest by score; equal ones by id."""
-        threshold = THRESHOLD if query.threshold is None else query.threshold
-        ids = self._rows.ids
-        below = relevance < threshold
-        keys = sorted(
-            range(len(slots)), key=lambda at: (bool(below[at]), -float(score[at]), ids[int(slots[at])])
-        )
-        return np.array(keys, dtype=np.int64)
-
-    def _passing(self, query: Query, scored: _Scored) -> int:
-        threshold = THRESHOLD if query.threshold is None else query.threshold
-        return int(np.count_nonzero(scored.relevance >= threshold))
-
-    def _meaning(self, query: Query, mask: Mask) -> Floats | None:
+    def _meaning(self, query: Query, permitted: Permitted) -> Floats | None:
         if query.vector is None:
             return None
         centred = self._means.centre(query.vector, "query", _language(query.language))
-        return self._vectors.cosines(centred, mask, self._ordered)
+        return self._vectors.cosines(centred, permitted)
 
-    def _hit(self, query: Query, scored: _Scored, at: int) -> Hit:
-        rows, slot = self._rows, int(scored.slots[at])
-        semantic = float(scored.semantic[at]) if scored.semantic is not None and scored.present[at] else None
-        words = [
-            found.term.text for found in scored.matches if found.term.weight > _NAMED and slot in found.slots
-        ]
-        days = Days(*(int(rows.column(name)[slot]) for name in ("created", "verified", "used")), query.today)
-        weight = float(scored.weight[at])
+    def _ranked(self, found: _Evidence, limit: int) -> tuple[Slots, Floats]:
+        """Slots above the threshold by score, equal ones by id, and their scores."""
+        least = fuse.odds(found.threshold)
+        slots = np.flatnonzero(found.odds >= least) if least > -np.inf else np.flatnonzero(found.odds > least)
+        most = max(_WEIGHED, limit)
+        if len(slots) > most:
+            slots = slots[np.argpartition(-found.odds[slots], most)[:most]]
+        scores = fuse.relevance(found.odds[slots]) * weights(self._rows, slots, found.query.today)
+        ids = [self._rows.ids[slot] for slot in slots.tolist()]
+        order = [at for _, _, at in sorted(zip((-scores).tolist(), ids, range(len(ids)), strict=True))]
+        return slots[order], scores[order]
+
+    def _alone(self, found: _Evidence, slot: int) -> float:
+        one = np.array([slot])
+        return float(fuse.relevance(found.odds[one])[0] * weights(self._rows, one, found.query.today)[0])
+
+    def _hit(self, found: _Evidence, slot: int, score: float) -> Hit:
+        rows = self._rows
+        has_vector = found.meaning is not None and bool(self._vectors.present(rows.size)[slot])
+        semantic = float(found.meaning[slot]) if found.meaning is not None and has_vector else None
+        words = [hit.term.text for hit in found.matches if hit.term.weight > _NAMED and slot in hit.slots]
+        created, verified, used = (int(rows.column(name)[slot]) for name in ("created", "verified", "used"))
+        days = Days(created, verified, used, found.query.today)
         return Hit(
             rows.ids[slot],
-            float(scored.score[at]),
-            float(scored.relevance[at]),
-            float(scored.lexical[at]),
+            score,
+            float(fuse.relevance(found.odds[slot : slot + 1])[0]),
+            float(found.words[slot]),
             semantic,
-            weight,
-            reasons(words, semantic, days, exact=bool(scored.exact[at])),
+            float(weights(rows, np.array([slot]), found.query.today)[0]),
+            reasons(words, semantic, days, exact=slot in found.exact),
         )
 
     def _centre(self, vectors: Matrix, language: str) -> Matrix:
         return np.atleast_2d(self._means.centre(vectors, "passage", _language(language)))
 
-    def _put_vectors(self, language: str, found: list[tuple[int, Matrix]]) -> None:
-        for start in range(0, len(found), 4_096):
-            part = found[start : start + 4_096]
-            slots = np.fromiter((slot for slot, _ in part), np.int64, len(part))
-            first = np.stack([vectors[0] for _, vectors in part])
-            self._vectors.put_many(slots, self._centre(first, language))
-            more = [(slot, vectors[1:]) for slot, vectors in part if len(vectors) > 1]
-            if more:
-                owners = np.repeat([slot for slot, _ in more], [len(vectors) for _, vectors in more])
-                windows = np.concatenate([vectors for _, vectors in more])
-                self._vectors.put_windows(owners, self._centre(windows, language))
+    def _put_vectors(self, language: str, found: Sequence[tuple[int, Matrix]]) -> None:
+        """Store the vectors of rows in one language: the first window of each, then the further ones."""
+        centred = self._centre(np.concatenate([vectors for _, vectors in found]), language)
+        sizes = np.array([len(vectors) for _, vectors in found])
+        slots = np.array([slot for slot, _ in found])
+        first = np.zeros(len(centred), np.bool_)
+        first[np.concatenate(([0], np.cumsum(sizes)[:-1]))] = True
+        self._vectors.put_many(slots, centred[first])
+        self._vectors.put_windows(np.repeat(slots, sizes)[~first], centred[~first])
 
-    def _settle(self, added: list[tuple[int, bytes]]) -> None:
-        """Put the rows shelf by shelf and all terms into the sorted block."""
+    def _settle(self) -> None:
+        """Put the rows shelf by shelf, after the postings were told the same order."""
         order = self._rows.order()
-        self._postings.rebuild(order, added)
         self._vectors.reorder(order)
         self._rows.reorder(order)
-        self._ordered = self._rows.size
+
+
+def _threshold(query: Query) -> float:
+    return THRESHOLD if query.threshold is None else query.threshold
 
 
 def _language(name: str) -> Language:

@@ -15,10 +15,13 @@ import numpy.typing as npt
 
 from memvault.recall.calibration import LENGTH_SHARE, PRIOR_ROWS, SATURATION
 from memvault.recall.query import QueryTerm
-from memvault.recall.rows import Mask, Slots
-from memvault.recall.terms import QUARTERS, decode
+from memvault.recall.rows import Permitted, Slots
+from memvault.recall.terms import QUARTERS, Terms
 
 Scores = npt.NDArray[np.float32]
+_TELLING = 0.01
+_FEW = 1_000
+"""A term that carries less than this share of the question and stands in many rows moves no rank: skipped."""
 _Counts = npt.NDArray[np.uint8]
 
 
@@ -27,7 +30,7 @@ class TermMatch:
     """One term of the question among the permitted rows: where it stands and how much it tells."""
 
     term: QueryTerm
-    slots: Slots
+    slots: npt.NDArray[np.int32]
     counts: Scores
     information: float
     """Weight of the term in this question times its inverse document frequency."""
@@ -59,12 +62,20 @@ class Postings:
             found[0].append(slot)
             found[1].append(count)
 
-    def drop(self, slot: int) -> None:
-        """Erase the terms of one row; a term that no other row holds is overwritten with its neighbour."""
-        hashes = self._late_terms.pop(slot, None)
-        if hashes is None:
-            self._drop_sorted(slot)
-            return
+    def drop(self, slots: Sequence[int]) -> None:
+        """Erase the terms of rows; a term that no other row holds is overwritten with its neighbour.
+
+        In the sorted block one pass serves all of them (about a millisecond at 100,000 rows).
+        """
+        settled = [slot for slot in slots if slot not in self._late_terms]
+        if settled:
+            self._drop_sorted(settled)
+        for slot in slots:
+            if slot in self._late_terms:
+                self._drop_late(slot)
+
+    def _drop_late(self, slot: int) -> None:
+        hashes = self._late_terms.pop(slot)
         for term in hashes.tolist():
             slots, counts = self._late[term]
             at = slots.index(slot)
@@ -73,34 +84,37 @@ class Postings:
                 del self._late[term]
         hashes[:] = 0
 
-    def _drop_sorted(self, slot: int) -> None:
-        mine = np.flatnonzero(self._slots == slot)
+    def _drop_sorted(self, slots: Sequence[int]) -> None:
+        if len(slots) == 1:
+            mine = np.flatnonzero(self._slots == slots[0])
+        else:
+            gone = np.zeros(max(int(self._slots.max(initial=-1)), *slots) + 2, np.bool_)
+            gone[list(slots)] = True
+            mine = np.flatnonzero(gone[self._slots])
         self._slots[mine] = -1
         self._counts[mine] = 0
-        for at in np.searchsorted(self._starts, mine, side="right") - 1:
-            start, stop = self._starts[at], self._starts[at + 1]
-            if not self._counts[start:stop].any():
+        for at in np.unique(np.searchsorted(self._starts, mine, side="right") - 1):
+            if not self._counts[self._starts[at] : self._starts[at + 1]].any():
                 self._keys[at] = self._keys[at - 1] if at else 0
 
-    def rebuild(self, order: Slots, added: Sequence[tuple[int, bytes]] = ()) -> None:
-        """Sort everything into one block, with slot `order[i]` becoming i; `added` holds new slots' blobs."""
+    def rebuild(self, order: Slots, added: Terms | None = None, first_slot: int = 0) -> None:
+        """Sort everything into one block, with slot `order[i]` becoming i.
+
+        `added` are the terms of new rows, in slots from `first_slot` on.
+        """
         terms, slots, counts = self._flat()
-        moved = np.full(int(max(slots.max(initial=-1), order.max(initial=-1))) + 2, -1, np.int32)
+        if added is not None:
+            new = np.arange(first_slot, first_slot + len(added.sizes), dtype=np.int32)
+            terms = np.concatenate([terms, added.hashes])
+            slots = np.concatenate([slots, np.repeat(new, added.sizes)])
+            counts = np.concatenate([counts, added.counts])
+        moved = np.full(max(int(slots.max(initial=-1)), int(order.max(initial=-1))) + 2, -1, np.int32)
         moved[order] = np.arange(len(order), dtype=np.int32)
-        slots = moved[slots]
-        blocks_t, blocks_c = [terms], [counts]
-        lengths: list[int] = []
-        for _, blob in added:
-            hashes, quarters, _ = decode(blob)
-            blocks_t.append(hashes)
-            blocks_c.append(quarters)
-            lengths.append(len(hashes))
-        if added:
-            new = np.repeat(moved[np.fromiter((slot for slot, _ in added), np.int64, len(added))], lengths)
-            terms, counts = np.concatenate(blocks_t), np.concatenate(blocks_c)
-            slots = np.concatenate([slots, new])
+        slots = moved[slots]  # a dropped row is -1, and so is the last place of `moved`
         kept = slots >= 0
-        self._sort(terms[kept], slots[kept], counts[kept])
+        if not kept.all():
+            terms, slots, counts = terms[kept], slots[kept], counts[kept]
+        self._sort(terms, slots, counts)
         self._late, self._late_terms = {}, {}
 
     def _flat(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], _Counts]:
@@ -136,21 +150,28 @@ class Postings:
             np.concatenate([counts, np.frombuffer(late[1], np.uint8)]),
         )
 
+    def clear(self) -> None:
+        """Overwrite all terms."""
+        self._keys[:] = 0
+        for hashes in self._late_terms.values():
+            hashes[:] = 0
+        self._late.clear()
+
     def size_bytes(self) -> int:
         """Memory held by the sorted block."""
         return self._keys.nbytes + self._starts.nbytes + self._slots.nbytes + self._counts.nbytes
 
 
-def match(postings: Postings, terms: Sequence[QueryTerm], mask: Mask, permitted: int) -> list[TermMatch]:
+def match(postings: Postings, terms: Sequence[QueryTerm], permitted: Permitted) -> list[TermMatch]:
     """Look every term up among the permitted rows, most informative first."""
     found: list[TermMatch] = []
     for term in terms:
         slots, counts = postings.find(term.hash)
-        seen = mask[slots] & (slots >= 0)
+        seen = np.flatnonzero(permitted.mask[slots])
         slots, counts = slots[seen], counts[seen]
-        information = term.weight * inverse_frequency(len(slots), permitted)
+        information = term.weight * inverse_frequency(len(slots), permitted.count)
         occurrences = counts.astype(np.float32) / np.float32(QUARTERS)
-        found.append(TermMatch(term, slots.astype(np.int64), occurrences, information))
+        found.append(TermMatch(term, slots, occurrences, information))
     found.sort(key=lambda hit: -hit.information)
     return found
 
@@ -171,7 +192,7 @@ def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_l
     if asked <= 0.0:
         return out
     for found in matches:
-        if len(found.slots):
+        if len(found.slots) and (found.information >= _TELLING * asked or len(found.slots) < _FEW):
             norm = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths[found.slots] / mean_length)
             gain = found.counts * (SATURATION + 1.0) / (found.counts + norm)
             out[found.slots] += np.float32(found.information / asked) * gain.astype(np.float32)

@@ -5,7 +5,8 @@ Owns slots (positions shared with `lexical` and `semantic`) and the permission m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ _COLUMNS: tuple[tuple[str, type[np.generic]], ...] = (
     ("shelf", np.int32),
     ("kind", np.uint8),
     ("language", np.uint8),
-    ("authority", np.uint8),
     ("confidence", np.float32),
     ("created", np.int32),
     ("verified", np.int32),
@@ -33,6 +33,21 @@ _COLUMNS: tuple[tuple[str, type[np.generic]], ...] = (
     ("attribute", np.int64),
 )
 _NO_SHELF = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """What one caller may see: a mask over all slots and how many that is.
+
+    The mask has one place more than there are slots, always false: slot -1 stands for dropped rows.
+    `runs` are the begins and ends of permitted stretches among the ordered slots (dropped rows may lie in
+    them), `late` the permitted slots behind those.
+    """
+
+    mask: Mask
+    count: int
+    runs: list[tuple[int, int]]
+    late: Slots
 
 
 class Names:
@@ -58,11 +73,14 @@ class Rows:
 
     def __init__(self) -> None:
         self.size = 0
+        self.ordered = 0
+        """Slots below this stand shelf by shelf."""
+        self._blocks: list[tuple[int, int, int]] = []
         self.ids: list[str] = []
         self.slot_of: dict[str, int] = {}
         self.shelves: list[Shelf] = []
         self._shelf_number: dict[Shelf, int] = {}
-        self.kinds, self.languages, self.authorities = Names(), Names(), Names()
+        self.kinds, self.languages = Names(), Names()
         self._columns: dict[str, npt.NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in _COLUMNS}
 
     def __len__(self) -> int:
@@ -84,26 +102,28 @@ class Rows:
             grown[: self.size] = self._columns[name][: self.size]
             self._columns[name] = grown
 
-    def append(self, entry: Entry, length: float) -> int:
-        """Add a row and give its slot; the id must not be in the table."""
-        self.reserve(1)
-        slot = self.size
-        self.size += 1
-        self.ids.append(entry.id)
-        self.slot_of[entry.id] = slot
-        cells = self._columns
-        cells["shelf"][slot] = self._shelf(entry.shelf)
-        cells["kind"][slot] = self.kinds.number(entry.kind)
-        cells["language"][slot] = self.languages.number(entry.language)
-        cells["authority"][slot] = self.authorities.number(entry.authority)
-        cells["confidence"][slot] = entry.confidence
-        cells["created"][slot] = entry.created_day
-        cells["verified"][slot] = NEVER if entry.verified_day is None else entry.verified_day
-        cells["used"][slot] = NEVER if entry.used_day is None else entry.used_day
-        cells["length"][slot] = length
-        cells["subject"][slot] = _fingerprint(entry.subject)
-        cells["attribute"][slot] = _fingerprint(entry.attribute)
-        return slot
+    def extend(self, entries: Sequence[Entry], lengths: npt.NDArray[np.float32]) -> range:
+        """Add rows and give their slots; none of the ids may be in the table, or appear twice."""
+        self.reserve(len(entries))
+        slots = range(self.size, self.size + len(entries))
+        self.size = slots.stop
+        self.ids.extend(entry.id for entry in entries)
+        self.slot_of.update(zip((entry.id for entry in entries), slots, strict=True))
+        self._set(slots, "shelf", (self._shelf(entry.shelf) for entry in entries))
+        self._set(slots, "kind", (self.kinds.number(entry.kind) for entry in entries))
+        self._set(slots, "language", (self.languages.number(entry.language) for entry in entries))
+        self._set(slots, "confidence", (entry.confidence for entry in entries))
+        self._set(slots, "created", (entry.created_day for entry in entries))
+        self._set(slots, "verified", (_day(entry.verified_day) for entry in entries))
+        self._set(slots, "used", (_day(entry.used_day) for entry in entries))
+        self._set(slots, "subject", (_fingerprint(entry.subject) for entry in entries))
+        self._set(slots, "attribute", (_fingerprint(entry.attribute) for entry in entries))
+        self._columns["length"][slots.start : slots.stop] = lengths
+        return slots
+
+    def _set(self, slots: range, name: str, values: Iterator[float]) -> None:
+        column = self._columns[name]
+        column[slots.start : slots.stop] = np.fromiter(values, column.dtype, len(slots))
 
     def drop(self, id_: str) -> int | None:
         """Clear a row; gives its slot, or None when there is no such row."""
@@ -116,25 +136,36 @@ class Rows:
         self._columns["shelf"][slot] = _NO_SHELF
         return slot
 
-    def permitted(self, allow: Callable[[Shelf], bool], kinds: Iterable[str] | None) -> Mask:
+    def permitted(self, allow: Callable[[Shelf], bool]) -> Permitted:
         """Which slots a caller may see, decided shelf by shelf before anything is scored."""
-        open_shelf = np.zeros(len(self.shelves) + 1, dtype=np.bool_)  # the last one stands for "no shelf"
+        is_open = np.zeros(len(self.shelves) + 1, dtype=np.bool_)  # the last one stands for "no shelf"
         for number, shelf in enumerate(self.shelves):
-            open_shelf[number] = allow(shelf)
-        mask = open_shelf[self.column("shelf")]
-        if kinds is not None:
-            wanted = [n for n in map(self.kinds.known, kinds) if n is not None]
-            mask &= np.isin(self.column("kind"), wanted)
-        return mask
+            is_open[number] = allow(shelf)
+        mask = np.append(is_open[self.column("shelf")], False)
+        runs: list[tuple[int, int]] = []
+        for number, start, stop in self._blocks:
+            if not is_open[number]:
+                continue
+            if runs and runs[-1][1] == start:
+                runs[-1] = (runs[-1][0], stop)
+            else:
+                runs.append((start, stop))
+        late = self.ordered + np.flatnonzero(mask[self.ordered :])
+        return Permitted(mask, int(np.count_nonzero(mask)), runs, late)
 
-    def exact(self, slots: Slots, subject: str | None, attribute: str | None) -> Mask:
-        """Which of the slots are about exactly this subject (and attribute, when given)."""
+    def of_kinds(self, kinds: Iterable[str]) -> Mask:
+        """Which slots hold one of the kinds."""
+        wanted = [number for number in map(self.kinds.known, kinds) if number is not None]
+        return np.isin(self.column("kind"), wanted)
+
+    def exact(self, subject: str | None, attribute: str | None, mask: Mask) -> Slots:
+        """Those of the masked slots that are about exactly this subject (and attribute, when given)."""
         if subject is None:
-            return np.zeros(len(slots), dtype=np.bool_)
-        found = self.column("subject")[slots] == _fingerprint(subject)
+            return np.zeros(0, np.int64)
+        found = mask & (self.column("subject") == _fingerprint(subject))
         if attribute is not None:
-            found &= self.column("attribute")[slots] == _fingerprint(attribute)
-        return found
+            found &= self.column("attribute") == _fingerprint(attribute)
+        return np.flatnonzero(found)
 
     def order(self) -> Slots:
         """The living slots, shelf by shelf, within a shelf in the order they came."""
@@ -146,8 +177,9 @@ class Rows:
         for name, dtype in _COLUMNS:
             self._columns[name] = self.column(name)[order].astype(dtype)
         self.ids = [self.ids[slot] for slot in order.tolist()]
-        self.slot_of = {id_: slot for slot, id_ in enumerate(self.ids)}
-        self.size = len(self.ids)
+        self.slot_of = dict(zip(self.ids, range(len(self.ids)), strict=True))
+        self.size = self.ordered = len(self.ids)
+        self._blocks = _blocks(self.column("shelf"))
 
     def _shelf(self, shelf: Shelf) -> int:
         found = self._shelf_number.get(shelf)
@@ -155,6 +187,19 @@ class Rows:
             found = self._shelf_number[shelf] = len(self.shelves)
             self.shelves.append(shelf)
         return found
+
+
+def _blocks(shelves: npt.NDArray[Any]) -> list[tuple[int, int, int]]:
+    """Shelf number, begin and end of every run of one shelf."""
+    if not len(shelves):
+        return []
+    starts = np.concatenate(([0], np.flatnonzero(shelves[1:] != shelves[:-1]) + 1))
+    stops = np.append(starts[1:], len(shelves))
+    return list(zip(shelves[starts].tolist(), starts.tolist(), stops.tolist(), strict=True))
+
+
+def _day(day: int | None) -> int:
+    return NEVER if day is None else day
 
 
 def _fingerprint(text: str | None) -> int:

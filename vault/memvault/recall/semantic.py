@@ -7,17 +7,17 @@ docs/benchmarks.md, "Vector index". Only rows that the mask permits are ever com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import simsimd
 
 from memvault.recall.query import Matrix
-from memvault.recall.rows import Mask, Slots
+from memvault.recall.rows import Mask, Permitted, Slots
 
 Cosines = npt.NDArray[np.float32]
 _LEVELS = 127.0
-_GATHER_BELOW = 64
-"""Shorter runs of permitted rows are copied together before they are compared."""
 
 
 class Vectors:
@@ -43,7 +43,7 @@ class Vectors:
 
     def put(self, slot: int, centred: Matrix) -> None:
         """Store the windows of one memory, unit vectors of shape (windows, dims), at least one."""
-        self.clear(slot)
+        self.clear([slot])
         codes, scales = quantise(centred)
         self._codes[slot], self._scales[slot] = codes[0], scales[0]
         if len(codes) > 1:
@@ -53,38 +53,31 @@ class Vectors:
         """Store the first windows of many memories at once, shape (len(slots), dims)."""
         self._codes[slots], self._scales[slots] = quantise(centred)
 
-    def clear(self, slot: int) -> None:
-        """Overwrite the vectors of a slot with zeros."""
-        self._codes[slot] = 0
-        self._scales[slot] = 0.0
-        mine = self._more_owner == slot
-        if mine.any():
-            self._more_codes[mine] = 0
-            self._more_scales[mine] = 0.0
-            self._more_owner[mine] = -1
+    def clear(self, slots: Sequence[int]) -> None:
+        """Overwrite the vectors of some slots with zeros."""
+        gone = np.asarray(slots, dtype=np.int64)
+        self._codes[gone] = 0
+        self._scales[gone] = 0.0
+        mine = np.isin(self._more_owner, gone)
+        self._more_codes[mine] = 0
+        self._more_scales[mine] = 0.0
+        self._more_owner[mine] = -1
 
-    def present(self, slots: Slots) -> Mask:
-        """Which of the slots have a vector."""
-        return self._scales[slots] > 0.0
+    def present(self, size: int) -> Mask:
+        """Which of the first `size` slots have a vector."""
+        return self._scales[:size] > 0.0
 
-    def cosines(self, centred_query: npt.NDArray[np.float32], mask: Mask, ordered: int) -> Cosines:
-        """Centred cosine of each permitted slot (best window), 0 elsewhere; shape of the mask.
-
-        Slots below `ordered` stand shelf by shelf, so that permitted ones form few long runs.
-        """
+    def cosines(self, centred_query: npt.NDArray[np.float32], permitted: Permitted) -> Cosines:
+        """Centred cosine of each permitted slot (best window), 0 elsewhere, along all slots."""
         codes, scales = quantise(centred_query[None, :])
-        out = np.zeros(len(mask), np.float32)
-        loose: list[Slots] = [ordered + np.flatnonzero(mask[ordered:])]
-        for start, stop in _runs(mask[:ordered]):
-            if stop - start < _GATHER_BELOW:
-                loose.append(np.arange(start, stop))
-            else:
-                out[start:stop] = _dots(codes, self._codes[start:stop])
-        scattered = np.concatenate(loose)
-        if len(scattered):
-            out[scattered] = _dots(codes, self._codes[scattered])
-        out *= self._scales[: len(mask)] * scales[0]
-        self._raise_by_windows(out, mask, codes, float(scales[0]))
+        out = np.zeros(len(permitted.mask) - 1, np.float32)
+        for start, stop in permitted.runs:
+            out[start:stop] = _dots(codes, self._codes[start:stop])
+        if len(permitted.late):
+            out[permitted.late] = _dots(codes, self._codes[permitted.late])
+        out *= self._scales[: len(out)]
+        out *= scales[0]
+        self._raise_by_windows(out, permitted.mask, codes, float(scales[0]))
         return out
 
     def reorder(self, order: Slots) -> None:
@@ -118,7 +111,7 @@ class Vectors:
         owners = self._more_owner
         if not len(owners):
             return
-        seen = np.flatnonzero((owners >= 0) & mask[owners])
+        seen = np.flatnonzero(mask[owners])  # a dropped owner is -1, which is never permitted
         if len(seen):
             found = _dots(codes, self._more_codes[seen]) * self._more_scales[seen] * np.float32(scale)
             np.maximum.at(out, owners[seen], found)
@@ -135,10 +128,3 @@ def quantise(vectors: Matrix) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.floa
 def _dots(query: npt.NDArray[np.int8], codes: npt.NDArray[np.int8]) -> Cosines:
     found = simsimd.cdist(query, codes, metric="dot", out_dtype="float32")
     return np.asarray(found, dtype=np.float32).reshape(len(codes))
-
-
-def _runs(mask: Mask) -> list[tuple[int, int]]:
-    """Begin and end of every run of permitted slots."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
-    pairs = edges.reshape(-1, 2).tolist()
-    return [(start, stop) for start, stop in pairs]

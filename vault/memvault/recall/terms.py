@@ -15,6 +15,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, cast
@@ -160,13 +161,39 @@ def encode(counts: dict[int, float], length: float) -> bytes:
     return head + hashes.tobytes() + quarters.tobytes()
 
 
-def decode(blob: bytes) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8], float]:
-    """Hashes, counts in quarters, and the length in occurrences. Raises VaultDamaged."""
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of many memories, one after the other: hashes, counts in quarters, how many each has.
+
+    `lengths` are in occurrences.
+    """
+
+    hashes: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.uint8]
+    sizes: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.float32]
+
+
+def decode(blobs: Sequence[bytes]) -> Terms:
+    """Read what `encode` wrote. Raises VaultDamaged."""
+    heads = [_head(blob) for blob in blobs]
+    start = _HEADER.size
+    packed = b"".join([blob[start : start + 8 * size] for blob, (size, _) in zip(blobs, heads, strict=True)])
+    counts = b"".join([blob[start + 8 * size :] for blob, (size, _) in zip(blobs, heads, strict=True)])
+    table = np.array(heads, dtype=np.int64).reshape(len(heads), 2)
+    return Terms(
+        np.frombuffer(packed, dtype="<u8"),
+        np.frombuffer(counts, dtype=np.uint8),
+        table[:, 0],
+        (table[:, 1] / QUARTERS).astype(np.float32),
+    )
+
+
+def _head(blob: bytes) -> tuple[int, int]:
+    """Number of terms and length in quarters of one blob."""
     if len(blob) < _HEADER.size:
         raise VaultDamaged("a term blob is too short")
-    form, count, length = _HEADER.unpack_from(blob)
-    if form != _FORMAT or len(blob) != _HEADER.size + 9 * count:
+    form, size, length = _HEADER.unpack_from(blob)
+    if form != _FORMAT or len(blob) != _HEADER.size + 9 * size:
         raise VaultDamaged("a term blob has an unknown format or a wrong length")
-    hashes = np.frombuffer(blob, dtype="<u8", count=count, offset=_HEADER.size)
-    quarters = np.frombuffer(blob, dtype=np.uint8, count=count, offset=_HEADER.size + 8 * count)
-    return hashes, quarters, length / QUARTERS
+    return size, length

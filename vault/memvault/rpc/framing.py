@@ -27,7 +27,9 @@ DOMAIN_ERROR = -32000
 def encode(message: dict[str, Any]) -> bytes:
     """One line. Raises TextUnusable for lone surrogates, which no UTF-8 can carry."""
     try:
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        return (
+            json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        )
     except UnicodeEncodeError as error:
         raise TextUnusable("the text is not valid Unicode (a lone surrogate)") from error
 
@@ -59,5 +61,10 @@ def decode(line: bytes) -> dict[str, Any]:
 
 
 def error_body(error: MemvaultError, code: int = DOMAIN_ERROR) -> dict[str, Any]:
-    data = {"code": error.code, "hint": error.hint, "exit_status": error.exit_status, "retryable": error.retryable}
+    data = {
+        "code": error.code,
+        "hint": error.hint,
+        "exit_status": error.exit_status,
+        "retryable": error.retryable,
+    }
     return {"code": code, "message": error.message, "data": data}

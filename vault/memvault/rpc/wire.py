@@ -17,23 +17,23 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Base of all parameter types."""
 
 
-class Nothing(Params):
+class Nothing(Params, frozen=True):
     pass
 
 
-class Hello(Params):
+class Hello(Params, frozen=True):
     client: str
     version: str
     protocol: int
     cwd: str | None = None
 
 
-class Init(Params):
+class Init(Params, frozen=True):
     passphrase: str | None = None
     keychain: bool = False
 
 
-class Key(Params):
+class Key(Params, frozen=True):
     """One way to show that the caller may open the vault."""
 
     passphrase: str | None = None
@@ -41,7 +41,7 @@ class Key(Params):
     keychain: bool = False
 
 
-class SourceGiven(Params):
+class SourceGiven(Params, frozen=True):
     type: SourceType
     ref: str
     task: str | None = None
@@ -50,7 +50,7 @@ class SourceGiven(Params):
     observed_at: str | None = None
 
 
-class FailureGiven(Params):
+class FailureGiven(Params, frozen=True):
     symptom: str
     cause: str
     fix: str
@@ -58,7 +58,7 @@ class FailureGiven(Params):
     stop_rule: str = ""
 
 
-class Add(Params):
+class Add(Params, frozen=True):
     content: str
     kind: Kind
     scope: Scope
@@ -80,11 +80,11 @@ class Add(Params):
     correct: bool = False
 
 
-class OneMemory(Params):
+class OneMemory(Params, frozen=True):
     id: str
 
 
-class ListFilter(Params):
+class ListFilter(Params, frozen=True):
     kind: Kind | None = None
     scope: Scope | None = None
     project: str | None = None
@@ -95,20 +95,20 @@ class ListFilter(Params):
     ids: list[str] | None = None
 
 
-class ListPage(ListFilter):
+class ListPage(ListFilter, frozen=True):
     sort: str = "updated"
     limit: int = 50
     offset: int = 0
 
 
-class Edit(Params):
+class Edit(Params, frozen=True):
     id: str
     changes: dict[str, str | None]
     version: int | None = None
     reason: str | None = None
 
 
-class Delete(Params):
+class Delete(Params, frozen=True):
     ids: list[str] = []
     source: str | None = None
     session: str | None = None
@@ -117,12 +117,12 @@ class Delete(Params):
     why: str | None = None
 
 
-class Page(Params):
+class Page(Params, frozen=True):
     limit: int = 50
     offset: int = 0
 
 
-class Recall(Params):
+class Recall(Params, frozen=True):
     query: str
     project: str | None = None
     limit: int = 5
@@ -131,23 +131,23 @@ class Recall(Params):
     log: bool = True
 
 
-class Explain(Params):
+class Explain(Params, frozen=True):
     query: str
     id: str
     project: str | None = None
     limit: int = 5
 
 
-class OneRun(Params):
+class OneRun(Params, frozen=True):
     run: str
 
 
-class RollBack(Params):
+class RollBack(Params, frozen=True):
     run: str
     with_dependents: bool = False
 
 
-class Import(Params):
+class Import(Params, frozen=True):
     kind: str
     path: str
     scope: Scope
@@ -155,7 +155,7 @@ class Import(Params):
     dry_run: bool = False
 
 
-class ExportPage(Params):
+class ExportPage(Params, frozen=True):
     scope: Scope | None = None
     project: str | None = None
     status: Status | None = None
@@ -163,11 +163,11 @@ class ExportPage(Params):
     limit: int = 200
 
 
-class UseModel(Params):
+class UseModel(Params, frozen=True):
     id: str
 
 
-class Cancel(Params):
+class Cancel(Params, frozen=True):
     id: int | str
 
 

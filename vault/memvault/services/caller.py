@@ -1,4 +1,4 @@
-"""Who asks: the actor's name, whether it is a person, and what may be read. Built by the daemon per connection."""
+"""Who asks: the actor's name, whether it is a person, and what it may read. Built per connection."""
 
 from __future__ import annotations
 

@@ -87,13 +87,19 @@ class Change:
         found = replace(record, updated_at=self.at, **trust)
         self._keep(record)
         self._write_state(found)
-        self._event(record.id, word, record.status, record.status, record.version, record.version, {"reason": reason})
+        self._event(
+            record.id, word, record.status, record.status, record.version, record.version, {"reason": reason}
+        )
         return found
 
     def revise(self, record: Record, claim: Claim, word: str, reason: str | None) -> Record:
         """Write a new version of the claim; the version before it is kept."""
         found = replace(record, claim=claim, version=record.version + 1, updated_at=self.at)
-        changed = [name for name in codec.CLAIM_COLUMNS.split(", ") if getattr(record.claim, name) != getattr(claim, name)]
+        changed = [
+            name
+            for name in codec.CLAIM_COLUMNS.split(", ")
+            if getattr(record.claim, name) != getattr(claim, name)
+        ]
         self._keep(record)
         derived = self.vault.derive(claim)
         memories.set_claim(self.vault.writer, record.id, found.version, claim, derived, self.at, self.run)
@@ -112,7 +118,9 @@ class Change:
         self.touched[record.id] = None
         return replace(record, sources=(*record.sources, *sources))
 
-    def erase(self, record: Record, move: Move, reason: str | None, *, tombstone: bool, source: str | None) -> None:
+    def erase(
+        self, record: Record, move: Move, reason: str | None, *, tombstone: bool, source: str | None
+    ) -> None:
         """Remove text, evidence, vectors, terms, versions, payloads and images; a tombstone may stay."""
         lifecycle.check(move, record.status, Status.DELETED)
         db, key = self.vault.writer, self.vault.secrets.tombstones
@@ -123,7 +131,9 @@ class Change:
                 tombstones.put(db, new_id(), self.at, self.run, record.id, prints, ref)
         self.forget(record.id)
         # The reason may quote the claim, so it is kept in the tombstone's event only as a length.
-        self._event(record.id, move, record.status, Status.DELETED, record.version, None, {"reasoned": bool(reason)})
+        self._event(
+            record.id, move, record.status, Status.DELETED, record.version, None, {"reasoned": bool(reason)}
+        )
 
     def _claims_of(self, record: Record) -> list[Claim]:
         """The claim in every version it had: none of them may come back."""
@@ -143,7 +153,9 @@ class Change:
     def withdraw(self, record: Record, reason: str) -> None:
         """Remove what a rolled back run created: no tombstone, it may be written again."""
         self.forget(record.id)
-        self._event(record.id, "withdraw", record.status, Status.DELETED, record.version, None, {"reason": reason})
+        self._event(
+            record.id, "withdraw", record.status, Status.DELETED, record.version, None, {"reason": reason}
+        )
 
     def restore(self, record: Record, image: dict[str, Any], reason: str) -> Record:
         """Bring claim fields, sources, trust and state back to `image`; versions only grow."""
@@ -175,20 +187,39 @@ class Change:
 
     def _write_state(self, found: Record) -> None:
         memories.set_state(
-            self.vault.writer, found.id, status=found.status, at=self.at, authority=found.authority,
-            confidence=found.confidence, observations=found.observations, supersedes=found.supersedes,
-        )  # fmt: skip
+            self.vault.writer,
+            found.id,
+            status=found.status,
+            at=self.at,
+            authority=found.authority,
+            confidence=found.confidence,
+            observations=found.observations,
+            supersedes=found.supersedes,
+        )
 
     def _event(
-        self, memory: str, word: str, before: Status | None, after: Status | None, version_before: int | None,
-        version_after: int | None, payload: dict[str, Any],
-    ) -> None:  # fmt: skip
+        self,
+        memory: str,
+        word: str,
+        before: Status | None,
+        after: Status | None,
+        version_before: int | None,
+        version_after: int | None,
+        payload: dict[str, Any],
+    ) -> None:
         self.touched[memory] = None
         event = Event(
-            type=str(word), at=self.at, actor=self.actor, memory=memory, run=self.run, from_status=before, to_status=after,
-            before_version=version_before, after_version=version_after,
+            type=str(word),
+            at=self.at,
+            actor=self.actor,
+            memory=memory,
+            run=self.run,
+            from_status=before,
+            to_status=after,
+            before_version=version_before,
+            after_version=version_after,
             payload={name: value for name, value in payload.items() if value is not None},
-        )  # fmt: skip
+        )
         self.head = events.append(self.vault.writer, self.vault.secrets.events, event)
 
 

@@ -28,14 +28,15 @@ Texts = Sequence[tuple[str, str]]
 """(memory id, text) pairs."""
 
 SLOT_TEXTS = 2
-"""Passages embedded before the queue is looked at again: about 30 ms, so that a question never waits longer."""
+"""Passages embedded before the queue is looked at again: about 30 ms, the most a question waits."""
 
 
 class EmbeddingWorker:
     """Loads `model_id` in its own thread and serves it until `stop`.
 
     `take(limit)` gives passages that wait, `put(results)` stores their vectors; both are called in the
-    worker's thread. `ready(means)` hears of the loaded model's mean vectors. `state` is "loading", "ready" or "absent"; `failure` says why it is absent.
+    worker's thread. `ready(means)` hears of the loaded model's mean vectors. `state` is "loading", "ready" or
+    "absent"; `failure` says why it is absent.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class EmbeddingWorker:
             while self._next(embedder):
                 pass
         except Exception as error:
-            log.error("embedding stopped: %s", type(error).__name__, exc_info=True)
+            log.exception("embedding stopped: %s", type(error).__name__)
         finally:
             self._fail("the embedding model was closed")
             embedder.close()

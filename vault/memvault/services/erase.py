@@ -46,7 +46,11 @@ def select(vault: Vault, caller: Caller, wanted: Selection) -> list[str]:
     chunks = [wanted.ids[n : n + 500] for n in range(0, len(wanted.ids), 500)] or [None]
     for chunk in chunks:
         asked = Filter(
-            ids=chunk, source=wanted.source, task=wanted.session, project=wanted.project, subject=wanted.subject
+            ids=chunk,
+            source=wanted.source,
+            task=wanted.session,
+            project=wanted.project,
+            subject=wanted.subject,
         )
         found += memories.ids_of(vault.writer, caller.reach, asked)
     missing = set(wanted.ids) - set(found)
@@ -88,5 +92,7 @@ def empty_log(vault: Vault) -> None:
     deadline = time.monotonic() + CHECKPOINT_TIMEOUT_S
     while not vault.writer.truncate_log():
         if time.monotonic() > deadline:
-            raise Busy("a reader keeps the deleted pages alive", "Deleted already; ask again to finish the erasure.")
+            raise Busy(
+                "a reader keeps the deleted pages alive", "Deleted already; ask again to finish the erasure."
+            )
         time.sleep(0.01)

@@ -57,17 +57,27 @@ class Report:
 
     def plain(self) -> dict[str, Any]:
         return {
-            "run": self.run, "added": self.added, "merged": self.merged, "candidates": self.candidates,
-            "unchanged": self.unchanged, "superseded": self.superseded, "conflicts": self.conflicts,
-            "refused": self.refused, "unreadable": self.unreadable, "skipped": self.skipped, "counts": self.counts,
+            "run": self.run,
+            "added": self.added,
+            "merged": self.merged,
+            "candidates": self.candidates,
+            "unchanged": self.unchanged,
+            "superseded": self.superseded,
+            "conflicts": self.conflicts,
+            "refused": self.refused,
+            "unreadable": self.unreadable,
+            "skipped": self.skipped,
+            "counts": self.counts,
             "interrupted": self.interrupted,
-        }  # fmt: skip
+        }
 
 
 class ImportJob:
     """One import under way. `step` belongs to the writer's thread; call it until it returns False."""
 
-    def __init__(self, vault: Vault, caller: Caller, kind: str, path: Path, scope: str, project: str | None) -> None:
+    def __init__(
+        self, vault: Vault, caller: Caller, kind: str, path: Path, scope: str, project: str | None
+    ) -> None:
         """Raises Usage for an unknown kind or a path that is not there."""
         importer = IMPORTERS.get(kind)
         if importer is None:
@@ -91,13 +101,18 @@ class ImportJob:
         """Write what fits into STEP_S. False when everything is done."""
         if not self._started and not dry_run:
             with self.vault.writer.transaction():
-                runs.start(self.vault.writer, self.report.run, f"import:{self.kind}", self.caller.actor, self.vault.now())
+                runs.start(
+                    self.vault.writer,
+                    self.report.run,
+                    f"import:{self.kind}",
+                    self.caller.actor,
+                    self.vault.now(),
+                )
             self._started = True
         try:
             with change(self.vault, f"import:{self.kind}", self.caller.actor, run=self.report.run) as work:
                 self._write_some(work)
-                if dry_run:
-                    raise _TryOnly
+                self._keep_unless(dry_run)
         except _TryOnly:
             pass
         if self.done and not dry_run:
@@ -113,11 +128,20 @@ class ImportJob:
     def _finish(self, status: str) -> None:
         report = self.report
         summary = {
-            "added": report.added, "merged": report.merged, "unchanged": report.unchanged,
-            "superseded": report.superseded, "conflicts": report.conflicts, **report.counts,
-        }  # fmt: skip
+            "added": report.added,
+            "merged": report.merged,
+            "unchanged": report.unchanged,
+            "superseded": report.superseded,
+            "conflicts": report.conflicts,
+            **report.counts,
+        }
         with self.vault.writer.transaction():
             runs.finish(self.vault.writer, report.run, self.vault.now(), summary, status)
+
+    @staticmethod
+    def _keep_unless(dry_run: bool) -> None:
+        if dry_run:
+            raise _TryOnly
 
     def _write_some(self, work: Change) -> None:
         deadline = time.monotonic() + STEP_S
@@ -130,7 +154,9 @@ class ImportJob:
 
     def _take(self, work: Change, item: Item) -> None:
         if not isinstance(item, Found):
-            self.report.list("unreadable" if isinstance(item, Unreadable) else "skipped", item.where, item.reason)
+            self.report.list(
+                "unreadable" if isinstance(item, Unreadable) else "skipped", item.where, item.reason
+            )
             return
         try:
             written = self._write(work, item)
@@ -142,7 +168,9 @@ class ImportJob:
     def _write(self, work: Change, item: Found) -> Written:
         draft = item.draft
         draft = replace(
-            draft, claim=checked_claim(draft.claim), sources=tuple(checked_source(source) for source in draft.sources)
+            draft,
+            claim=checked_claim(draft.claim),
+            sources=tuple(checked_source(source) for source in draft.sources),
         )
         refusal = tombstoned(self.vault, draft)
         if refusal is not None:
@@ -152,7 +180,11 @@ class ImportJob:
         again = key in self._seen
         self._seen.add(key)
         written = write(work, self.caller, draft)
-        return replace(written, outcome=Outcome.MERGED) if again and written.outcome is Outcome.ACTIVE else written
+        return (
+            replace(written, outcome=Outcome.MERGED)
+            if again and written.outcome is Outcome.ACTIVE
+            else written
+        )
 
     def _count(self, where: str, written: Written) -> None:
         report = self.report

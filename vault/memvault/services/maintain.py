@@ -44,7 +44,9 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
         raise Illegal("a deletion cannot be taken back: nothing of it is left")
     dependents = _dependents(vault, run)
     if dependents and not with_dependents:
-        raise DependentChanges(f"{len(dependents)} later runs changed the same memories: {', '.join(dependents)}")
+        raise DependentChanges(
+            f"{len(dependents)} later runs changed the same memories: {', '.join(dependents)}"
+        )
     removed: dict[str, None] = {}
     restored: dict[str, None] = {}
     with change(vault, "rollback", caller.actor) as work:
@@ -108,20 +110,47 @@ def examine(vault: Vault) -> list[dict[str, Any]]:
     total = memories.count(vault.writer)
     counted = settings.counters(vault.writer)
     return [
-        _check("pages", not pages, "; ".join(pages[:5]) or "every page decrypts and adds up",
-               "Make a copy of the vault's folder, then restore the newest backup."),
-        _check("event log", broken is None, "the chain is whole" if broken is None else f"broken at event {broken}",
-               "Something changed the log behind memvault's back: restore a backup."),
-        _check("high-water mark", not vault.warnings, "; ".join(vault.warnings) or "nothing acknowledged is missing",
-               "Compare with the newest backup."),
-        _check("embeddings", missing == 0, f"{total - missing:,} of {total:,} memories embedded",
-               "They are embedded in the background; recall by words works meanwhile."),
-        _check("index", len(vault.index) == total, f"{len(vault.index):,} of {total:,} memories in the index",
-               "Lock and unlock to rebuild it."),
-        _check("reserve", vault.layout.reserve.exists(), "room to delete on a full disk", "Free some disk space."),
-        _check("tombstones", True, f"{tombstones.count(vault.writer):,} kept, "
-               f"{counted.get('prevented_resurrections', 0):,} resurrections prevented", ""),
-    ]  # fmt: skip
+        _check(
+            "pages",
+            not pages,
+            "; ".join(pages[:5]) or "every page decrypts and adds up",
+            "Make a copy of the vault's folder, then restore the newest backup.",
+        ),
+        _check(
+            "event log",
+            broken is None,
+            "the chain is whole" if broken is None else f"broken at event {broken}",
+            "Something changed the log behind memvault's back: restore a backup.",
+        ),
+        _check(
+            "high-water mark",
+            not vault.warnings,
+            "; ".join(vault.warnings) or "nothing acknowledged is missing",
+            "Compare with the newest backup.",
+        ),
+        _check(
+            "embeddings",
+            missing == 0,
+            f"{total - missing:,} of {total:,} memories embedded",
+            "They are embedded in the background; recall by words works meanwhile.",
+        ),
+        _check(
+            "index",
+            len(vault.index) == total,
+            f"{len(vault.index):,} of {total:,} memories in the index",
+            "Lock and unlock to rebuild it.",
+        ),
+        _check(
+            "reserve", vault.layout.reserve.exists(), "room to delete on a full disk", "Free some disk space."
+        ),
+        _check(
+            "tombstones",
+            True,
+            f"{tombstones.count(vault.writer):,} kept, "
+            f"{counted.get('prevented_resurrections', 0):,} resurrections prevented",
+            "",
+        ),
+    ]
 
 
 def _check(name: str, ok: bool, detail: str, fix: str) -> dict[str, Any]:

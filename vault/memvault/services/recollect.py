@@ -6,6 +6,7 @@ Owns the shape of answers (SPEC 14). Runs in the reader's thread. Knows nothing 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from memvault.recall.query import Hit, Query
 from memvault.services import plain
 from memvault.services.caller import Caller, shelves
 from memvault.services.vault import Vault
-from memvault.store import events, memories
+from memvault.store import events, memories, recalls
 from memvault.store.memories import Filter
 from memvault.text import accept
 from memvault_models.language import language
@@ -49,6 +50,25 @@ class Answer:
     logged: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A recall that reached somebody, to be logged."""
+
+    actor: str
+    answer: Answer
+
+
+def note_uses(vault: Vault, uses: Sequence[Use]) -> None:
+    """Log recalls and count the use of what they returned, in one transaction. For the writer's thread."""
+    now, today = vault.now(), vault.today()
+    with vault.writer.transaction():
+        for use in uses:
+            recalls.log(vault.writer, now, use.actor, use.answer.query_hash, use.answer.logged)
+            recalls.use(vault.writer, now, use.answer.used)
+    for memory in {memory for use in uses for memory in use.answer.used}:
+        vault.index.touch(memory, used_day=today)
+
+
 def checked(question: Question) -> Question:
     """Raises TextUnusable, Usage."""
     text = accept(question.query, "question", QUERY_BYTES)
@@ -64,7 +84,7 @@ def recall(
     vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None, mode: str
 ) -> Answer:
     """Filter, then search, then read the winners (SPEC 8). `vector` None: by words alone."""
-    pools = {"current", "conflict"} | ({"resting"} if question.include else set())
+    pools = frozenset({"current", "conflict", "resting"} if question.include else {"current", "conflict"})
     query = Query(
         text=question.query,
         terms=vault.analyser.query(question.query),
@@ -73,7 +93,7 @@ def recall(
         today=vault.today(),
         kinds=None if question.kind is None else frozenset({question.kind}),
     )
-    allow = shelves(caller, question.project, frozenset(pools))
+    allow = shelves(caller, question.project, pools)
     hits = vault.index.search(query, allow, question.limit * 3 if question.include else question.limit)
     found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
     states = {Status.ACTIVE, Status.CONFLICT} | {Status(name) for name in question.include}
@@ -85,11 +105,16 @@ def recall(
         used=[record.id for _, record in kept],
         query_hash=hmac.digest(vault.secrets.lookup, question.query.encode(), "sha256"),
         logged=[
-            {"id": hit.id, "score": round(hit.score, 4), "lexical": round(hit.lexical, 4),
-             "semantic": None if hit.semantic is None else round(hit.semantic, 4), "weight": round(hit.weight, 4)}
+            {
+                "id": hit.id,
+                "score": round(hit.score, 4),
+                "lexical": round(hit.lexical, 4),
+                "semantic": None if hit.semantic is None else round(hit.semantic, 4),
+                "weight": round(hit.weight, 4),
+            }
             for hit, _ in kept
         ],
-    )  # fmt: skip
+    )
 
 
 def _result(hit: Hit, record: Record) -> dict[str, Any]:
@@ -121,13 +146,21 @@ def explain(
 ) -> dict[str, Any]:
     """Why a memory is, or is not, in the answer to a question."""
     query = Query(
-        text=question.query, terms=vault.analyser.query(question.query), vector=vector,
-        language=language(question.query), today=vault.today(),
-    )  # fmt: skip
+        text=question.query,
+        terms=vault.analyser.query(question.query),
+        vector=vector,
+        language=language(question.query),
+        today=vault.today(),
+    )
     allow = shelves(caller, question.project, frozenset({"current", "conflict"}))
     found = vault.index.explain(query, allow, memory, question.limit)
-    return {"id": memory, "verdict": found.verdict, "rank": found.rank, "threshold": found.threshold,
-            "reasons": list(found.reasons)}  # fmt: skip
+    return {
+        "id": memory,
+        "verdict": found.verdict,
+        "rank": found.rank,
+        "threshold": found.threshold,
+        "reasons": list(found.reasons),
+    }
 
 
 def get(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
@@ -155,11 +188,18 @@ def facets(vault: Vault, caller: Caller, wanted: Filter) -> dict[str, dict[str, 
 def history(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
     """Versions and events of one memory. Raises NotFound."""
     get(vault, caller, memory)
-    return {"versions": memories.versions(vault.reader, memory), "events": events.of_memory(vault.reader, memory)}
+    return {
+        "versions": memories.versions(vault.reader, memory),
+        "events": events.of_memory(vault.reader, memory),
+    }
 
 
 def export_page(vault: Vault, caller: Caller, wanted: Filter, cursor: int, limit: int) -> dict[str, Any]:
     """A page in the order of creation; `cursor` is the offset to go on from, None at the end."""
     found = page(vault, caller, wanted, "created", limit, cursor)
     following = cursor + len(found["items"])
-    return {"items": found["items"], "cursor": following if following < found["total"] else None, "total": found["total"]}
+    return {
+        "items": found["items"],
+        "cursor": following if following < found["total"] else None,
+        "total": found["total"],
+    }

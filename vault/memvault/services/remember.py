@@ -16,8 +16,19 @@ from memvault.gate.compare import Comparison, Verdict, compare
 from memvault.ids import new_id
 from memvault.lifecycle import Move
 from memvault.model import (
-    CLAIM_FIELDS, Authority, Claim, Draft, Kind, Outcome, Record, Scope, Sensitivity, Source, SourceType, Status,
-)  # fmt: skip
+    CLAIM_FIELDS,
+    Authority,
+    Claim,
+    Draft,
+    Kind,
+    Outcome,
+    Record,
+    Scope,
+    Sensitivity,
+    Source,
+    SourceType,
+    Status,
+)
 from memvault.services.caller import Caller
 from memvault.services.change import Change, change, fetch
 from memvault.services.vault import Vault
@@ -43,7 +54,9 @@ LONG_FIELD_BYTES = 16_384
 """UTF-8 bytes of the explaining fields, and of evidence."""
 
 _LIMITS = {
-    **dict.fromkeys(("project", "subject", "attribute", "valid_from", "valid_to", "expires_at"), SHORT_FIELD_BYTES),
+    **dict.fromkeys(
+        ("project", "subject", "attribute", "valid_from", "valid_to", "expires_at"), SHORT_FIELD_BYTES
+    ),
     "content": MAX_CONTENT_BYTES,
 }
 
@@ -86,9 +99,15 @@ def checked_claim(claim: Claim) -> Claim:
 
 def checked_source(source: Source) -> Source:
     """Source texts accepted. Raises TextUnusable, Usage."""
-    found = {name: accept(value, f"source {name}", LONG_FIELD_BYTES) for name in ("ref", "task", "evidence") if (value := getattr(source, name))}
+    found = {
+        name: accept(value, f"source {name}", LONG_FIELD_BYTES)
+        for name in ("ref", "task", "evidence")
+        if (value := getattr(source, name))
+    }
     if "ref" not in found:
-        raise Usage("a source needs a reference that can be followed", "Write TYPE:REF, for example user:chat.")
+        raise Usage(
+            "a source needs a reference that can be followed", "Write TYPE:REF, for example user:chat."
+        )
     return replace(source, **found)
 
 
@@ -109,7 +128,9 @@ def default_sensitivity(kind: Kind) -> Sensitivity:
 def add(vault: Vault, caller: Caller, draft: Draft, *, correct: bool) -> Written:
     """Write one claim as a run of its own. Raises TextUnusable, Usage; a refusal is an outcome."""
     draft = replace(
-        draft, claim=checked_claim(draft.claim), sources=tuple(checked_source(source) for source in draft.sources)
+        draft,
+        claim=checked_claim(draft.claim),
+        sources=tuple(checked_source(source) for source in draft.sources),
     )
     refusal = tombstoned(vault, draft)
     if refusal is not None:
@@ -159,7 +180,9 @@ def _known(vault: Vault, claim: Claim) -> list[Record]:
     return list(by_id.values())
 
 
-def _record(work: Change, draft: Draft, authority: Authority, status: Status, supersedes: str | None = None) -> Record:
+def _record(
+    work: Change, draft: Draft, authority: Authority, status: Status, supersedes: str | None = None
+) -> Record:
     claim = draft.claim
     created = work.at if draft.created_at is None else iso(parse(draft.created_at))
     if claim.valid_from is None:
@@ -204,7 +227,14 @@ def _merge(work: Change, draft: Draft, authority: Authority, found: Comparison) 
         if not any(_same_source(source, old) for old in kept.sources)
     )
     if not fresh and kept.status in (Status.ACTIVE, Status.CONFLICT):
-        return Written(Outcome.MERGED, kept.id, kept.version, "known already, from the same source", work.run, changed=False)
+        return Written(
+            Outcome.MERGED,
+            kept.id,
+            kept.version,
+            "known already, from the same source",
+            work.run,
+            changed=False,
+        )
     record = work.add_sources(kept, fresh) if fresh else kept
     more = CONFIDENCE[authority] if draft.confidence is None else draft.confidence
     trust = {
@@ -223,7 +253,9 @@ def _merge(work: Change, draft: Draft, authority: Authority, found: Comparison) 
 
 def _retire(work: Change, old: Record, reason: str) -> None:
     """Close the validity of a claim and mark it as replaced."""
-    closed = old if old.claim.valid_to else work.revise(old, replace(old.claim, valid_to=work.at), "close", reason)
+    closed = (
+        old if old.claim.valid_to else work.revise(old, replace(old.claim, valid_to=work.at), "close", reason)
+    )
     work.move(closed, Move.SUPERSEDE, Status.SUPERSEDED, reason)
 
 
@@ -257,7 +289,12 @@ EDITABLE = frozenset(CLAIM_FIELDS) - {"failure"}
 
 
 def edit(
-    vault: Vault, caller: Caller, memory: str, changes: dict[str, Any], expected: int | None, reason: str | None
+    vault: Vault,
+    caller: Caller,
+    memory: str,
+    changes: dict[str, Any],
+    expected: int | None,
+    reason: str | None,
 ) -> Record:
     """Write a new version. Raises NotFound, Usage, Refused (tombstone), Illegal (someone else was faster)."""
     unknown = sorted(set(changes) - EDITABLE)
@@ -267,7 +304,9 @@ def edit(
         raise Usage("nothing to change")
     record = _readable(vault, caller, memory)
     if expected is not None and expected != record.version:
-        raise Illegal(f"the memory is at version {record.version} by now, not {expected}", "Look at it again first.")
+        raise Illegal(
+            f"the memory is at version {record.version} by now, not {expected}", "Look at it again first."
+        )
     kinds: dict[str, Any] = {"kind": Kind, "scope": Scope, "sensitivity": Sensitivity}
     try:
         typed = {name: kinds[name](value) if name in kinds else value for name, value in changes.items()}
@@ -297,7 +336,9 @@ def verify(vault: Vault, caller: Caller, memory: str) -> Record:
     """Note that the claim was checked and holds; an expired or archived one is active again."""
     record = _readable(vault, caller, memory)
     with change(vault, "verify", caller.actor) as work:
-        memories.set_verified(vault.writer, memory, work.at, [f for f in record.flags if f != "needs_verification"])
+        memories.set_verified(
+            vault.writer, memory, work.at, [f for f in record.flags if f != "needs_verification"]
+        )
         if record.status in (Status.EXPIRED, Status.ARCHIVED):
             work.move(record, Move.REVIVE, Status.ACTIVE, "verified again")
         else:
@@ -338,7 +379,9 @@ def confirm(vault: Vault, caller: Caller, memory: str) -> Record:
                 _retire(work, old, found.reason)
         if found.verdict is Verdict.CONTRADICT:
             for side in (active, *(other for other in found.others if other.status is Status.ACTIVE)):
-                work.move(side, Move.CONTRADICT, Status.CONFLICT, found.reason, confidence=side.confidence * 0.7)
+                work.move(
+                    side, Move.CONTRADICT, Status.CONFLICT, found.reason, confidence=side.confidence * 0.7
+                )
     return fetch(vault, memory)
 
 

@@ -1,4 +1,4 @@
-"""An unlocked vault: connections, secrets, the in-memory index and the embedding worker, opened and closed as one.
+"""An unlocked vault: connections, secrets and the in-memory index, opened and closed as one.
 
 Owns what an unlocked vault is made of and the unit of work that every change goes through. Knows nothing
 of sockets, callers or grants.
@@ -34,8 +34,17 @@ from memvault_models.means import Means
 RESERVE_BYTES = 1_048_576
 """A file that is given up when the disk is full, so that deletions still work (SECURITY, trap 7)."""
 
-SEARCHED = (("content", 1.0), ("subject", 0.6), ("attribute", 0.6), ("value", 0.6), ("why", 0.3),
-            ("how_to_apply", 0.4), ("conditions", 0.5), ("about", 0.4), ("context", 0.3))  # fmt: skip
+SEARCHED = (
+    ("content", 1.0),
+    ("subject", 0.6),
+    ("attribute", 0.6),
+    ("value", 0.6),
+    ("why", 0.3),
+    ("how_to_apply", 0.4),
+    ("conditions", 0.5),
+    ("about", 0.4),
+    ("context", 0.3),
+)
 """Fields that keyword search looks into, with their weight beside the content."""
 
 _POOLS = {
@@ -107,7 +116,7 @@ class Vault:
         return hmac.digest(self.secrets.lookup, "\x1f".join(parts).encode(), "sha256")[:16]
 
     def refresh(self, ids: Sequence[str], moved: set[str]) -> None:
-        """Bring the index up to date after a commit; `moved` are those whose text changed or that are gone."""
+        """Bring the index up to date after a commit; the text of `moved` changed, or they are gone."""
         rows = {row[1]: row for row in memories.index_rows(self.writer, ids)}
         for memory in ids:
             row = rows.get(memory)
@@ -128,7 +137,9 @@ class Vault:
         """Store the vectors of memories that still exist, and let the index know."""
         with self.writer.transaction():
             for memory, matrix in found:
-                vectors.put(self.writer, memory, self.model_id, [row.astype("<f4").tobytes() for row in matrix])
+                vectors.put(
+                    self.writer, memory, self.model_id, [row.astype("<f4").tobytes() for row in matrix]
+                )
         for memory, matrix in found:
             self.index.set_vectors(memory, matrix)
 
@@ -149,8 +160,24 @@ def _matrix(parts: Iterable[bytes]) -> Matrix | None:
 
 
 def _entry(row: Row, found: Matrix | None) -> Entry:
-    (_, memory, scope, project, sensitivity, status, kind, lang, terms, confidence, authority, created, verified, used,
-     subject, attribute) = row  # fmt: skip
+    (
+        _,
+        memory,
+        scope,
+        project,
+        sensitivity,
+        status,
+        kind,
+        lang,
+        terms,
+        confidence,
+        authority,
+        created,
+        verified,
+        used,
+        subject,
+        attribute,
+    ) = row
     return Entry(
         id=memory,
         shelf=Shelf(scope, project, Sensitivity(sensitivity).rank, _POOLS[Status(status)]),
@@ -191,7 +218,7 @@ def load_index(db: Database, model_id: str, means: Means) -> Index:
 def _check_mark(db: Database, mark: Mark) -> list[str]:
     known, last = mark.read(), events.head(db)
     if known.seq > last.seq:
-        return [f"{known.seq - last.seq} acknowledged changes are missing: the write-ahead log was damaged or put back"]
+        return [f"{known.seq - last.seq} acknowledged changes are missing: the write-ahead log was damaged"]
     if known.seq and events.hash_at(db, known.seq) != known.hash:
         return ["the event log does not match its high-water mark: an older copy of the vault was put back"]
     return []

@@ -33,17 +33,12 @@ def plain_claim(claim: Claim) -> dict[str, Any]:
 def claim_of(plain: dict[str, Any]) -> Claim:
     """The reverse of `plain_claim`. Raises VaultDamaged for what no claim can be."""
     try:
-        known = {name: plain.get(name) for name in CLAIM_FIELDS}
-        failure = known["failure"]
-        return Claim(
-            **{
-                **known,
-                "kind": Kind(plain["kind"]),
-                "scope": Scope(plain["scope"]),
-                "sensitivity": Sensitivity(plain["sensitivity"]),
-                "failure": None if failure is None else Failure(**failure),
-            }
-        )
+        known: dict[str, Any] = {name: plain.get(name) for name in CLAIM_FIELDS}
+        failure: dict[str, str] | None = known["failure"]
+        known["kind"], known["scope"] = Kind(plain["kind"]), Scope(plain["scope"])
+        known["sensitivity"] = Sensitivity(plain["sensitivity"])
+        known["failure"] = None if failure is None else Failure(**failure)
+        return Claim(**known)
     except (KeyError, TypeError, ValueError) as error:
         raise VaultDamaged("a stored claim cannot be read") from error
 
@@ -72,7 +67,8 @@ def plain_source(source: Source) -> dict[str, Any]:
 
 
 def source_of(plain: dict[str, Any]) -> Source:
-    return Source(**{**plain, "type": SourceType(plain["type"])})
+    typed: dict[str, Any] = {**plain, "type": SourceType(plain["type"])}
+    return Source(**typed)
 
 
 def source_values(source: Source) -> list[Any]:

@@ -60,7 +60,7 @@ class Database:
     """A keyed connection. `writable=False` refuses every write."""
 
     def __init__(self, path: Path, key: VaultKey, *, writable: bool, create: bool = False) -> None:
-        """Open `path`. Raises VaultMissing, VaultDamaged (wrong key included: the header knows better), ReadOnly."""
+        """Open `path`. Raises VaultMissing, ReadOnly, VaultDamaged (also for a wrong key)."""
         if create:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         else:

@@ -20,8 +20,17 @@ GENESIS = bytes(32)
 """What the first event is chained to."""
 
 _FIELDS = (
-    "seq", "at", "type", "memory", "run", "actor", "from_status", "to_status", "before_version", "after_version",
-)  # fmt: skip
+    "seq",
+    "at",
+    "type",
+    "memory",
+    "run",
+    "actor",
+    "from_status",
+    "to_status",
+    "before_version",
+    "after_version",
+)
 _COLUMNS = ", ".join(_FIELDS)
 
 
@@ -102,18 +111,28 @@ def first_broken(db: Database, key: bytes) -> int | None:
 
 def _readable(row: Row) -> dict[str, Any]:
     found = dict(zip(_FIELDS, row[: len(_FIELDS)], strict=True))
-    payload = json.loads(row[len(_FIELDS)]) if row[len(_FIELDS)] is not None else {}
+    body = row[len(_FIELDS)]
+    payload: dict[str, Any] = {} if body is None else json.loads(body)
     return {
-        "seq": found["seq"], "at": found["at"], "type": found["type"], "id": found["memory"], "run": found["run"],
-        "actor": found["actor"], "from": found["from_status"], "to": found["to_status"],
-        "before_version": found["before_version"], "after_version": found["after_version"],
-        "reason": payload.get("reason"), "details": payload,
-    }  # fmt: skip
+        "seq": found["seq"],
+        "at": found["at"],
+        "type": found["type"],
+        "id": found["memory"],
+        "run": found["run"],
+        "actor": found["actor"],
+        "from": found["from_status"],
+        "to": found["to_status"],
+        "before_version": found["before_version"],
+        "after_version": found["after_version"],
+        "reason": payload.get("reason"),
+        "details": payload,
+    }
 
 
 def _select(db: Database, condition: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
     sql = (
-        f"SELECT e.{_COLUMNS.replace(', ', ', e.')}, p.body FROM event e LEFT JOIN event_payload p ON p.seq = e.seq"
+        f"SELECT e.{_COLUMNS.replace(', ', ', e.')}, p.body"
+        " FROM event e LEFT JOIN event_payload p ON p.seq = e.seq"
         f" WHERE {condition} ORDER BY e.seq"
     )
     return [_readable(row) for row in db.all(sql, values)]
@@ -131,7 +150,8 @@ def later_runs(db: Database, memory: str, run: str) -> list[str]:
     """Runs other than `run` that changed `memory` after `run` last did, oldest first."""
     sql = (
         "SELECT run, min(seq) FROM event WHERE memory = ? AND run <> ? AND seq >"
-        " (SELECT max(seq) FROM event WHERE memory = ? AND run = ?) AND type NOT IN ('verify') GROUP BY run ORDER BY 2"
+        " (SELECT max(seq) FROM event WHERE memory = ? AND run = ?) AND type <> 'verify'"
+        " GROUP BY run ORDER BY 2"
     )
     return [row[0] for row in db.all(sql, (memory, run, memory, run))]
 

@@ -48,7 +48,7 @@ class Mark:
         return best
 
     def write(self, head: Head) -> None:
-        """Note `head` after its commit. Not synced: the commit itself was, and a mark that lags is harmless."""
+        """Note `head` after its commit. Not synced: the commit was, and a mark that lags is harmless."""
         body = _BODY.pack(_MAGIC, head.seq, head.hash)
         os.pwrite(self._file, body + hmac.digest(self._key, body, "sha256"), self._turn * _SLOT_BYTES)
         self._turn = 1 - self._turn

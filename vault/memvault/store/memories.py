@@ -16,8 +16,8 @@ from memvault.store import codec
 from memvault.store.connection import MAX_VARIABLES, Database, Row
 
 _RECORD = (
-    f"row, id, version, {codec.CLAIM_COLUMNS}, authority, confidence, status, created_at, updated_at, supersedes,"
-    " verified_at, last_used_at, usage_count, observations, flags"
+    f"row, id, version, {codec.CLAIM_COLUMNS}, authority, confidence, status, created_at, updated_at,"
+    " supersedes, verified_at, last_used_at, usage_count, observations, flags"
 )
 _CLAIM_FROM, _CLAIM_TO = 3, 3 + len(codec.CLAIM_COLUMNS.split(", "))
 
@@ -67,7 +67,11 @@ def _among(column: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
 def _reach_clause(reach: Reach) -> tuple[list[str], list[Any]]:
     clauses: list[str] = []
     values: list[Any] = []
-    for column, allowed in (("scope", reach.scopes), ("sensitivity", reach.sensitivities), ("status", reach.statuses)):
+    for column, allowed in (
+        ("scope", reach.scopes),
+        ("sensitivity", reach.sensitivities),
+        ("status", reach.statuses),
+    ):
         clause, more = _among(column, allowed)
         clauses.append(clause)
         values += more
@@ -119,7 +123,9 @@ def _records(db: Database, rows: list[Row]) -> list[Record]:
 
 
 def _record(row: Row, sources: tuple[Source, ...]) -> Record:
-    authority, confidence, status, created, updated, supersedes, verified, used, usage, seen, flags = row[_CLAIM_TO:]
+    authority, confidence, status, created, updated, supersedes, verified, used, usage, seen, flags = row[
+        _CLAIM_TO:
+    ]
     return Record(
         id=row[1],
         version=row[2],
@@ -149,7 +155,9 @@ def get(db: Database, ids: Sequence[str], reach: Reach) -> dict[str, Record]:
     return found
 
 
-def page(db: Database, reach: Reach, wanted: Filter, sort: str, limit: int, offset: int) -> tuple[list[Record], int]:
+def page(
+    db: Database, reach: Reach, wanted: Filter, sort: str, limit: int, offset: int
+) -> tuple[list[Record], int]:
     """One page in the order of `sort` (a key of SORTS), and the number of all that match."""
     where, values = _where(reach, wanted)
     total = int(db.one(f"SELECT count(*) FROM memory WHERE {where}", values)[0])
@@ -166,7 +174,12 @@ def facets(db: Database, reach: Reach, wanted: Filter) -> dict[str, dict[str, in
     """Counts per kind, scope, project (empty name: none) and status of what matches."""
     where, values = _where(reach, wanted)
     out: dict[str, dict[str, int]] = {}
-    for plural, column in (("kinds", "kind"), ("scopes", "scope"), ("projects", "project"), ("statuses", "status")):
+    for plural, column in (
+        ("kinds", "kind"),
+        ("scopes", "scope"),
+        ("projects", "project"),
+        ("statuses", "status"),
+    ):
         sql = f"SELECT {column}, count(*) FROM memory WHERE {where} GROUP BY {column} ORDER BY 2 DESC, 1"
         out[plural] = {str(name or ""): int(number) for name, number in db.all(sql, values)}
     return out
@@ -204,18 +217,32 @@ def insert(db: Database, record: Record, derived: Derived, run: str) -> None:
     """A new memory with its first version and its sources."""
     marks = ", ".join("?" * (len(codec.CLAIM_COLUMNS.split(", ")) + 16))
     columns = (
-        f"id, version, {codec.CLAIM_COLUMNS}, authority, confidence, status, created_at, updated_at, supersedes,"
-        " verified_at, last_used_at, usage_count, observations, claim_key, content_key, language, terms"
+        f"id, version, {codec.CLAIM_COLUMNS}, authority, confidence, status, created_at, updated_at,"
+        " supersedes, verified_at, last_used_at, usage_count, observations, claim_key, content_key,"
+        " language, terms"
     )
     db.run(
         f"INSERT INTO memory({columns}) VALUES({marks})",
         [
-            record.id, record.version, *codec.claim_values(record.claim), record.authority, record.confidence,
-            record.status, record.created_at, record.updated_at, record.supersedes, record.verified_at,
-            record.last_used_at, record.usage_count, record.observations, derived.claim_key, derived.content_key,
-            derived.language, derived.terms,
+            record.id,
+            record.version,
+            *codec.claim_values(record.claim),
+            record.authority,
+            record.confidence,
+            record.status,
+            record.created_at,
+            record.updated_at,
+            record.supersedes,
+            record.verified_at,
+            record.last_used_at,
+            record.usage_count,
+            record.observations,
+            derived.claim_key,
+            derived.content_key,
+            derived.language,
+            derived.terms,
         ],
-    )  # fmt: skip
+    )
     add_version(db, record.id, record.version, record.updated_at, run, record.claim)
     for source in record.sources:
         add_source(db, record.id, source, run)
@@ -227,24 +254,39 @@ def add_version(db: Database, memory: str, version: int, at: str, run: str, clai
     db.run(sql, (version, at, run, text, memory))
 
 
-def set_claim(db: Database, memory: str, version: int, claim: Claim, derived: Derived, at: str, run: str) -> None:
+def set_claim(
+    db: Database, memory: str, version: int, claim: Claim, derived: Derived, at: str, run: str
+) -> None:
     """Write a new version of the claim; vectors of the old text go."""
     assignments = ", ".join(f"{name} = ?" for name in codec.CLAIM_COLUMNS.split(", "))
     db.run(
-        f"UPDATE memory SET version = ?, {assignments}, claim_key = ?, content_key = ?, language = ?, terms = ?,"
-        " updated_at = ? WHERE id = ?",
+        f"UPDATE memory SET version = ?, {assignments}, claim_key = ?, content_key = ?, language = ?,"
+        " terms = ?, updated_at = ? WHERE id = ?",
         [
-            version, *codec.claim_values(claim), derived.claim_key, derived.content_key, derived.language,
-            derived.terms, at, memory,
+            version,
+            *codec.claim_values(claim),
+            derived.claim_key,
+            derived.content_key,
+            derived.language,
+            derived.terms,
+            at,
+            memory,
         ],
-    )  # fmt: skip
+    )
     add_version(db, memory, version, at, run, claim)
 
 
 def set_state(
-    db: Database, memory: str, *, status: Status, at: str, authority: Authority, confidence: float, observations: int,
+    db: Database,
+    memory: str,
+    *,
+    status: Status,
+    at: str,
+    authority: Authority,
+    confidence: float,
+    observations: int,
     supersedes: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """State and trust, without a new version."""
     db.run(
         "UPDATE memory SET status = ?, authority = ?, confidence = ?, observations = ?, supersedes = ?,"
@@ -282,7 +324,8 @@ def versions(db: Database, memory: str) -> list[dict[str, Any]]:
         " WHERE m.id = ? ORDER BY v.version"
     )
     return [
-        {"version": version, "at": at, "run": run, **json.loads(claim)} for version, at, run, claim in db.all(sql, (memory,))
+        {"version": version, "at": at, "run": run, **json.loads(claim)}
+        for version, at, run, claim in db.all(sql, (memory,))
     ]
 
 

@@ -32,9 +32,14 @@ _COLUMNS = "id, kind, actor, started_at, finished_at, status, summary"
 def _plain(row: tuple[Any, ...]) -> dict[str, Any]:
     run, kind, actor, started, finished, status, summary = row
     return {
-        "run": run, "kind": kind, "actor": actor, "started_at": started, "finished_at": finished, "status": status,
+        "run": run,
+        "kind": kind,
+        "actor": actor,
+        "started_at": started,
+        "finished_at": finished,
+        "status": status,
         "summary": json.loads(summary),
-    }  # fmt: skip
+    }
 
 
 def get(db: Database, run: str) -> dict[str, Any] | None:

@@ -43,12 +43,14 @@ _FIRST = (
         part INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(memory, model, part)) WITHOUT ROWID""",
     # Chained events hold ids and states; what can be read sits in event_payload and can be erased.
     """CREATE TABLE event(
-        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, type TEXT NOT NULL, memory TEXT, run TEXT, actor TEXT NOT NULL,
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, type TEXT NOT NULL, memory TEXT, run TEXT,
+        actor TEXT NOT NULL,
         from_status TEXT, to_status TEXT, before_version INTEGER, after_version INTEGER,
         payload_mac BLOB NOT NULL, hash BLOB NOT NULL)""",
     "CREATE INDEX event_memory ON event(memory) WHERE memory IS NOT NULL",
     "CREATE INDEX event_run ON event(run) WHERE run IS NOT NULL",
-    "CREATE TABLE event_payload(seq INTEGER PRIMARY KEY, memory TEXT, salt BLOB NOT NULL, body TEXT NOT NULL)",
+    """CREATE TABLE event_payload(
+        seq INTEGER PRIMARY KEY, memory TEXT, salt BLOB NOT NULL, body TEXT NOT NULL)""",
     "CREATE INDEX event_payload_memory ON event_payload(memory) WHERE memory IS NOT NULL",
     """CREATE TABLE run(
         id TEXT PRIMARY KEY, kind TEXT NOT NULL, actor TEXT NOT NULL, started_at TEXT NOT NULL,

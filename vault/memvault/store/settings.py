@@ -13,7 +13,10 @@ def get(db: Database, name: str) -> bytes | None:
 
 
 def put(db: Database, name: str, value: bytes) -> None:
-    db.run("INSERT INTO setting VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", (name, value))
+    db.run(
+        "INSERT INTO setting VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
 
 
 def secret(db: Database, name: str) -> bytes:
@@ -28,7 +31,8 @@ def secret(db: Database, name: str) -> bytes:
 def count(db: Database, name: str, more: int = 1) -> None:
     """Add `more` to a counter (refusals, prevented resurrections)."""
     db.run(
-        "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value", (name, more)
+        "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+        (name, more),
     )
 
 

@@ -27,13 +27,18 @@ def _keyed(key: bytes, label: str, *parts: str) -> bytes:
 
 
 def prints(key: bytes, claim: Claim) -> Prints:
-    """Hashes of the folded content, of its bag of words, and of (scope, project, subject, attribute, value)."""
+    """Hashes of the folded content, its bag of words, and (scope, project, subject, attribute, value)."""
     about = None
     if claim.subject and claim.attribute:
         about = _keyed(
-            key, "claim", claim.scope, claim.project or "", fold(claim.subject), fold(claim.attribute),
+            key,
+            "claim",
+            claim.scope,
+            claim.project or "",
+            fold(claim.subject),
+            fold(claim.attribute),
             fold(claim.value if claim.value is not None else claim.content),
-        )  # fmt: skip
+        )
     return Prints(
         content=_keyed(key, "content", fold(claim.content)),
         bag=_keyed(key, "bag", *sorted(words(claim.content))),
@@ -45,7 +50,9 @@ def source_print(key: bytes, ref: str) -> bytes:
     return _keyed(key, "source", ref)
 
 
-def put(db: Database, tombstone: str, at: str, run: str, memory: str, found: Prints, source: bytes | None) -> None:
+def put(
+    db: Database, tombstone: str, at: str, run: str, memory: str, found: Prints, source: bytes | None
+) -> None:
     sql = "INSERT INTO tombstone VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
     db.run(sql, (tombstone, at, run, memory, found.content, found.bag, found.claim, source))
 

@@ -13,7 +13,9 @@ def put(db: Database, memory: str, model: str, parts: Sequence[bytes]) -> None:
     if row is None:
         return
     db.run("DELETE FROM vector WHERE memory = ? AND model = ?", (row[0], model))
-    db.run_many("INSERT INTO vector VALUES(?, ?, ?, ?)", [(row[0], model, n, part) for n, part in enumerate(parts)])
+    db.run_many(
+        "INSERT INTO vector VALUES(?, ?, ?, ?)", [(row[0], model, n, part) for n, part in enumerate(parts)]
+    )
 
 
 def drop(db: Database, memory: str) -> None:
@@ -27,8 +29,7 @@ def drop_other_models(db: Database, model: str) -> None:
 def stream(db: Database, model: str) -> Iterator[tuple[int, int, bytes]]:
     """(memory row, part, value) in the order of rows."""
     sql = "SELECT memory, part, value FROM vector WHERE model = ? ORDER BY memory, part"
-    for memory, part, value in db.stream(sql, (model,)):
-        yield memory, part, value
+    return ((row[0], row[1], row[2]) for row in db.stream(sql, (model,)))
 
 
 def of(db: Database, memory: str, model: str) -> list[bytes]:

@@ -102,8 +102,9 @@ def _plain(step: Step) -> dict[str, Any]:
 
 
 def _offer_a_look(at: Invocation, tour: Tour) -> None:
-    """Ask a person at a terminal whether to open the interface on this vault; everybody else is not asked."""
-    if at.out.as_json or not (sys.stdin.isatty() and sys.stdout.isatty() and passphrase.terminal_at_hand()):
+    """Ask whether to open the interface on this vault; only a person at a terminal is asked."""
+    person = sys.stdin.isatty() and at.out.to_person and passphrase.terminal_at_hand()
+    if at.out.as_json or not person:
         return
     at.out.line()
     if passphrase.ask("Look around in the terminal interface? [y/N] ").casefold() not in ("y", "yes"):

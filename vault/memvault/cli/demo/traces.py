@@ -1,4 +1,4 @@
-"""Looking for readable text in the bytes of a vault's files: which words to look for, and the search. Pure reading."""
+"""Looking for readable text in the bytes of a vault's files: which words, and the search. Only reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was searched and what was found: names of files and the number of words in each, never the words."""
+    """What was searched and what was found: files and the number of words in each, never the words."""
 
     files: int
     size_bytes: int

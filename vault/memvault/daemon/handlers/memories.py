@@ -93,7 +93,12 @@ async def delete_preview(call: Call, params: wire.Delete) -> dict[str, Any]:
 
 async def delete(call: Call, params: wire.Delete) -> dict[str, Any]:
     done = await call.keeper.write(erase.erase, call.session.caller, _selection(params), params.why)
-    return {"deleted": done.ids, "tombstones": len(done.ids), "run": done.run, "older_backups": done.older_backups}
+    return {
+        "deleted": done.ids,
+        "tombstones": len(done.ids),
+        "run": done.run,
+        "older_backups": done.older_backups,
+    }
 
 
 async def confirm(call: Call, params: wire.OneMemory) -> dict[str, Any]:

@@ -9,9 +9,7 @@ from memvault.daemon.methods import Call, Methods, Who
 from memvault.model import Status
 from memvault.rpc import wire
 from memvault.services import recollect
-from memvault.services.recollect import Answer, Question
-from memvault.services.vault import Vault
-from memvault.store import recalls
+from memvault.services.recollect import Question
 from memvault.store.memories import Filter
 
 
@@ -29,7 +27,15 @@ def register(methods: Methods) -> None:
 def _filter(params: wire.ListFilter) -> Filter:
     ids = None if params.ids is None else tuple(params.ids)
     return Filter(
-        params.kind, params.scope, params.project, params.status, params.subject, params.source, params.text, None, ids
+        params.kind,
+        params.scope,
+        params.project,
+        params.status,
+        params.subject,
+        params.source,
+        params.text,
+        None,
+        ids,
     )
 
 
@@ -43,18 +49,9 @@ async def recall(call: Call, params: wire.Recall) -> dict[str, Any]:
     caller = call.session.caller
     answer = await call.keeper.read(recollect.recall, caller, question, vector, mode)
     if params.log and answer.used:
-        await call.keeper.write(_note_use, caller.actor, answer)
+        call.keeper.note_use(recollect.Use(caller.actor, answer))
     took_ms = (time.perf_counter() - started) * 1000
     return {"results": answer.results, "took_ms": round(took_ms, 2), "mode": answer.mode}
-
-
-def _note_use(vault: Vault, actor: str, answer: Answer) -> None:
-    now = vault.now()
-    with vault.writer.transaction():
-        recalls.log(vault.writer, now, actor, answer.query_hash, answer.logged)
-        recalls.use(vault.writer, now, answer.used)
-    for memory in answer.used:
-        vault.index.touch(memory, used_day=vault.today())
 
 
 async def explain(call: Call, params: wire.Explain) -> dict[str, Any]:
@@ -89,4 +86,6 @@ async def inbox(call: Call, params: wire.Page) -> dict[str, Any]:
 
 async def export_page(call: Call, params: wire.ExportPage) -> dict[str, Any]:
     wanted = Filter(scope=params.scope, project=params.project, status=params.status)
-    return await call.keeper.read(recollect.export_page, call.session.caller, wanted, params.cursor, params.limit)
+    return await call.keeper.read(
+        recollect.export_page, call.session.caller, wanted, params.cursor, params.limit
+    )

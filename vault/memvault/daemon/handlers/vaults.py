@@ -93,7 +93,11 @@ async def init(call: Call, params: wire.Init) -> dict[str, Any]:
 
 def _find(params: wire.Key) -> tuple[str, Any]:
     """The one way given, as (name, secret). Raises Usage."""
-    ways = [("passphrase", params.passphrase), ("recovery_code", params.recovery_code), ("keychain", params.keychain)]
+    ways = [
+        ("passphrase", params.passphrase),
+        ("recovery_code", params.recovery_code),
+        ("keychain", params.keychain),
+    ]
     given = [(name, secret) for name, secret in ways if secret not in (None, False)]
     if len(given) != 1:
         raise Usage("give one of passphrase, recovery code or keychain")
@@ -106,7 +110,11 @@ async def unlock(call: Call, params: wire.Key) -> dict[str, Any]:
     def find(header: VaultHeader) -> VaultKey:
         if way == "passphrase":
             return ring.open_with_passphrase(header, secret)
-        return ring.open_with_recovery(header, secret) if way == "recovery_code" else ring.open_with_keychain(header)
+        return (
+            ring.open_with_recovery(header, secret)
+            if way == "recovery_code"
+            else ring.open_with_keychain(header)
+        )
 
     await call.keeper.unlock(find)
     if way != "keychain":
@@ -133,7 +141,9 @@ async def prove(call: Call, params: wire.Key) -> dict[str, Any]:
     call.keeper.require()
     way, secret = _find(params)
     if way == "keychain":
-        raise Usage("an open keychain does not show that a person is there", "Give the passphrase or recovery code.")
+        raise Usage(
+            "an open keychain does not show that a person is there", "Give the passphrase or recovery code."
+        )
     header = call.keeper.header()
 
     def check(text: str) -> None:

@@ -1,0 +1,52 @@
+"""The demo, with the deterministic embedder: every step is done and reported, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memvault.cli.demo import traces
+
+if TYPE_CHECKING:
+    from conftest import Home
+
+
+def _left_over() -> set[str]:
+    return {path.name for path in Path("/tmp").glob("memvault-demo-*")}
+
+
+def test_the_demo_does_everything_and_removes_its_vault(bare: Home) -> None:
+    before = _left_over()
+    done = bare.run("demo", "--json")
+
+    report = json.loads(done.out)
+    steps = {step["name"]: step for step in report["steps"]}
+    assert report["questions"] == 10
+    for name in (
+        "vault",
+        "import claude-code",
+        "import mcp-memory",
+        "import markdown",
+        "correct",
+        "delete",
+        "write again",
+    ):
+        assert steps[name]["ok"], steps[name]
+    assert steps["traces"]["ok"], steps["traces"]
+    assert steps["traces"]["words"] > 100
+    assert done.status == (0 if report["ok"] else 1)
+    assert _left_over() == before
+    assert not bare.path.exists()
+
+
+def test_the_search_for_traces_finds_what_is_readable_in_any_encoding(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "one").write_bytes(os.urandom(50) + "quokka zanzibar".encode("utf-16-le"))
+    (tmp_path / "two").write_bytes("青铜翡翠钥匙".encode())
+    (tmp_path / "clean").write_bytes(os.urandom(4096))
+    words = traces.distinctive_words(["The code is zanzibar.", "项目代号是青铜翡翠钥匙。"])
+    result = traces.search(tmp_path, words | {"青铜翡翠"})
+    assert set(result.found) == {"a/one", "two"}
+    assert result.files == 3
