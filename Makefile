@@ -28,7 +28,7 @@ test: setup-dev ## Checks, unit tests and tests with the real model
 	$(MAKE) --no-print-directory model
 
 unit: setup-dev ## Tests without the real model
-	$(PYTEST) -m "not model and not long" --numprocesses 2 --dist worksteal --durations 10
+	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 10
 
 # One process: every process would load its own copy of the model.
 model: setup-dev ## Tests with the real llama.cpp model
@@ -48,10 +48,10 @@ fmt: setup-dev ## Format the code and apply the safe fixes
 	$(BIN)/ruff check --fix
 
 bench: setup ## Speed and memory of recall at 10,000 and 100,000 memories
-	$(BIN)/python -P -m bench.recall --data $(DATA)
+	$(BIN)/python bench/recall.py --data $(DATA)
 
 bench-retrieval: setup ## Retrieval quality on the public data sets (DATA=folder)
-	$(BIN)/python -P -m bench.retrieval --data $(DATA)
+	$(BIN)/python bench/retrieval.py --data $(DATA)
 
 completion: setup ## Write the shell completion files anew
 	$(BIN)/python -P packaging/completion/generate.py

@@ -150,13 +150,18 @@ def _longmemeval(data: Path) -> Iterator[Pool]:
 
 
 def _cmrc(data: Path) -> Iterator[Pool]:
+    """Each paragraph is one record; two questions of the trial split are empty and left out."""
     passages: list[Passage] = []
     asked: list[Question] = []
     for article in _json(data / "cmrc2018" / "cmrc2018_trial_squad.json")["data"]:
         for paragraph in article["paragraphs"]:
             passages.append(Passage(paragraph["id"], paragraph["context"]))
             answer = frozenset({paragraph["id"]})
-            asked.extend(Question(qa["id"], qa["question"], answer) for qa in paragraph["qas"])
+            asked.extend(
+                Question(qa["id"], qa["question"], answer)
+                for qa in paragraph["qas"]
+                if qa["question"].strip()
+            )
     yield Pool("cmrc", "trial", tuple(passages), tuple(asked))
 
 

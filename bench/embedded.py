@@ -28,9 +28,9 @@ class CachedEmbedder:
     """Embeds texts once and remembers them by hash; loads the model only when something is new."""
 
     def __init__(
-        self, model_id: str = DEFAULT_MODEL, folder: Path | None = None, threads: int | None = None
+        self, model_id: str = DEFAULT_MODEL, folder: Path | None = None, workers: int | None = None
     ) -> None:
-        self._threads = threads
+        self._workers = workers
         self._model_id = model_id
         self._path = (folder or Path(tempfile.gettempdir()) / "memvault-bench") / f"{model_id}.npz"
         self._known: dict[str, Matrix] = {}
@@ -54,7 +54,7 @@ class CachedEmbedder:
     def model(self) -> Embedder:
         """The loaded model."""
         if self._embedder is None:
-            self._embedder = open_embedder(self._model_id, cache_dir(), threads=self._threads)
+            self._embedder = open_embedder(self._model_id, cache_dir(), workers=self._workers)
         return self._embedder
 
     def _get(self, role: str, texts: Sequence[str]) -> list[Matrix]:

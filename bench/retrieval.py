@@ -161,9 +161,9 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="at most so many questions a pool")
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--cache", type=Path, help="folder for vectors between runs (default: temporary)")
-    parser.add_argument("--threads", type=int, help="threads of the model")
+    parser.add_argument("--workers", type=int, help="contexts of the model, one thread each")
     chosen = parser.parse_args()
-    embedder = CachedEmbedder(chosen.model, chosen.cache, chosen.threads)
+    embedder = CachedEmbedder(chosen.model, chosen.cache, chosen.workers)
     for set_name in chosen.set or SETS:
         for name, pools in _groups(load(chosen.data, set_name)).items():
             ready = [(_limited(pool, chosen.limit), Bench(pool, embedder)) for pool in pools]

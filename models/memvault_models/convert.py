@@ -1,7 +1,8 @@
 """Writes a container as GGUF. Owns the mapping of names and keys; must not know where files come from or go.
 
 The weights are ggml Q4_0 blocks already, so this is a repack: no number changes. The output depends on the
-container alone (fixed order of keys and tensors, no dates, no versions of this package), so its sha256 is fixed.
+container alone (fixed order of keys and tensors, no dates, no versions of this package), so its sha256 is
+fixed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _UNUSED_SCORE = -1000.0  # far below any piece of a Unigram vocabulary, so that 
 _MASK = b"<mask>"
 
 
-def write_gguf(container: Container, path: Path, name: str, licence: str, progress: Progress | None = None) -> None:
+def write_gguf(
+    container: Container, path: Path, name: str, licence: str, progress: Progress | None = None
+) -> None:
     """Write the model to `path`, reporting (bytes done, bytes in all). Raises ModelDamaged, OSError."""
     tensors = list(_tensors(container))
     writer = GGUFWriter(path, "bert")
@@ -97,8 +100,16 @@ def _tensors(container: Container) -> Iterator[tuple[str, npt.NDArray[np.generic
         ("token_embd_norm.weight", "emb.ln.w", (hidden,)),
         ("token_embd_norm.bias", "emb.ln.b", (hidden,)),
     ]
-    matrices = [("attn_q", "q", hidden, hidden), ("attn_k", "k", hidden, hidden), ("attn_v", "v", hidden, hidden)]
-    matrices += [("attn_output", "ao", hidden, hidden), ("ffn_up", "fi", ffn, hidden), ("ffn_down", "fo", hidden, ffn)]
+    matrices = [
+        ("attn_q", "q", hidden, hidden),
+        ("attn_k", "k", hidden, hidden),
+        ("attn_v", "v", hidden, hidden),
+    ]
+    matrices += [
+        ("attn_output", "ao", hidden, hidden),
+        ("ffn_up", "fi", ffn, hidden),
+        ("ffn_down", "fo", hidden, ffn),
+    ]
     for layer in range(shape.layers):
         for theirs, ours, rows, columns in matrices:
             plan.append((f"blk.{layer}.{theirs}.weight", f"l{layer}.{ours}.w", (rows, columns)))
@@ -113,7 +124,9 @@ def _tensors(container: Container) -> Iterator[tuple[str, npt.NDArray[np.generic
         yield label, *_array(tensor, dimensions)
 
 
-def _array(tensor: Tensor, dimensions: tuple[int, ...]) -> tuple[npt.NDArray[np.generic], GGMLQuantizationType]:
+def _array(
+    tensor: Tensor, dimensions: tuple[int, ...]
+) -> tuple[npt.NDArray[np.generic], GGMLQuantizationType]:
     """Plain floats as they are; Q4_0 as rows of bytes, which is how the writer learns the shape."""
     if tensor.kind == F32:
         return np.ascontiguousarray(tensor.data).view("<f4").reshape(dimensions), GGMLQuantizationType.F32

@@ -1,11 +1,11 @@
 """Errors of the model layer. Owns one small tree; must not know the vault, its exit statuses or its wording.
 
     ModelError                model_error
-    |-- ManifestInvalid       manifest_invalid       a manifest does not decode; the message names file and path
+    |-- ManifestInvalid       manifest_invalid       does not decode; the message names file and path
     |-- ModelNotFound         model_not_found        no manifest names this id
     |-- ModelIdTaken          model_id_taken         an id to be added is in use
-    |-- ModelSourceMissing    model_source_missing   the package, address or file behind an id cannot be read
-    |-- ModelDamaged          model_damaged          bytes differ from what the manifest or the format promises
+    |-- ModelSourceMissing    model_source_missing   package, address or file behind an id is unreadable
+    |-- ModelDamaged          model_damaged          bytes differ from what manifest or format promise
     |-- ModelLoadFailed       model_load_failed      llama.cpp is absent or refuses the file
     |-- ModelInputInvalid     model_input_invalid    nothing in the text to embed
     `-- ModelClosed           model_closed           used after close()

@@ -1,7 +1,7 @@
 """A deterministic embedder without a model, for tests and for trying things. Owns a lexical hash projection.
 
-Texts that share words, or CJK characters and pairs, are near; nothing else is: it knows no meaning, no synonyms
-and no second language. Must not know llama.cpp.
+Texts that share words, or CJK characters and pairs, are near; nothing else is: it knows no meaning, no
+synonyms and no second language. Must not know llama.cpp.
 """
 
 from __future__ import annotations

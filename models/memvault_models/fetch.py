@@ -1,7 +1,8 @@
 """Makes sure a model's file is there and whole. Owns the model folder, its stamps and locks; loads nothing.
 
-Files live in `cache_dir/models/`. A verified file has a stamp beside it (size, modification time, sha256), so that
-later opens do not hash again; a file that no longer fits its stamp is hashed again, and replaced when it differs.
+Files live in `cache_dir/models/`. A verified file has a stamp beside it (size, modification time, sha256),
+so that later opens do not hash again; a file that no longer fits its stamp is hashed again, and replaced
+when it differs.
 """
 
 from __future__ import annotations
@@ -48,13 +49,14 @@ def model_path(entry: ModelEntry, cache_dir: Path) -> Path:
 
 
 def is_verified(entry: ModelEntry, cache_dir: Path) -> bool:
-    """Whether the file is there and unchanged since its hash was found right; reads no more than the stamp."""
+    """Whether the file is there and unchanged since its hash was found right; reads no more than the
+    stamp."""
     seen = _look(model_path(entry, cache_dir))
     return seen is not None and seen == _read_stamp(entry, cache_dir, seen)
 
 
 def ensure_entry(entry: ModelEntry, cache_dir: Path, progress: Progress | None = None) -> Path:
-    """Path of a whole, verified file, made or fetched when it is not there; waits for another process doing so.
+    """Path of a whole, verified file, made or fetched when absent; waits for another process doing so.
 
     Progress counts bytes. Raises ModelSourceMissing, ModelDamaged, OSError (a full disk, say).
     """
@@ -116,13 +118,15 @@ class _HttpsOnly(urllib.request.HTTPRedirectHandler):
 
 
 def _download(entry: ModelEntry, source: UrlSource, progress: Progress | None, part: Path) -> None:
-    request = urllib.request.Request(source.url, headers={"Accept": "application/octet-stream"})
+    request = urllib.request.Request(source.url, headers={"Accept": "application/octet-stream"})  # noqa: S310 - the manifest admits https only
     opener = urllib.request.build_opener(_HttpsOnly)
     try:
         with opener.open(request, timeout=_TIMEOUT_S) as reply:
             _copy(entry, reply, part, progress)
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
-        raise ModelSourceMissing(f"cannot fetch {entry.id}: {error}", "Check the network and pull again.") from error
+        raise ModelSourceMissing(
+            f"cannot fetch {entry.id}: {error}", "Check the network and pull again."
+        ) from error
     _check(entry, part)
 
 
@@ -133,7 +137,9 @@ def _copy(entry: ModelEntry, reply: IO[bytes], part: Path, progress: Progress | 
         while chunk := reply.read(_CHUNK_BYTES):
             done += len(chunk)
             if done > entry.size_bytes:
-                raise ModelDamaged(f"{entry.id} is longer than the {entry.size_bytes} bytes the manifest says")
+                raise ModelDamaged(
+                    f"{entry.id} is longer than the {entry.size_bytes} bytes the manifest says"
+                )
             target.write(chunk)
             if progress is not None:
                 progress(done, entry.size_bytes)

@@ -42,7 +42,8 @@ def sha256_of(path: Path, progress: Progress | None = None) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `path` (0600, kept afterwards), waiting for others; the kernel frees it on death."""
+    """Hold an exclusive lock on `path` (0600, kept afterwards), waiting for others; the kernel frees it on
+    death."""
     make_private_dir(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -55,8 +56,8 @@ def locked(path: Path) -> Iterator[None]:
 def replace_file(path: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a part file beside `path`, then sync it and rename it over `path`.
 
-    The part file is made 0600 before anything is written, and removed when `fill` raises. After a kill it stays,
-    under a name that nothing reads, until `remove_parts`.
+    The part file is made 0600 before anything is written, and removed when `fill` raises. After a kill it
+    stays, under a name that nothing reads, until `remove_parts`.
     """
     make_private_dir(path.parent)
     part = path.with_name(f"{path.name}.{os.getpid()}{PART_SUFFIX}")

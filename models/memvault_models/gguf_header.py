@@ -16,7 +16,19 @@ from memvault_models.errors import ModelDamaged, ModelSourceMissing
 
 Scalar = int | float | bool | str
 
-_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_SCALARS = {
+    0: "<B",
+    1: "<b",
+    2: "<H",
+    3: "<h",
+    4: "<I",
+    5: "<i",
+    6: "<f",
+    7: "<?",
+    10: "<Q",
+    11: "<q",
+    12: "<d",
+}
 _STRING, _ARRAY = 8, 9
 _MOST_PAIRS = 10_000
 _POOLING = {1: "mean", 2: "cls", 3: "last"}

@@ -7,7 +7,8 @@ Rule, from the top, on the first 2,000 characters:
 1. CJK characters are at least 0.4 of the units: Hangul when it outnumbers the rest, Japanese when at least
    a tenth of Han and kana is kana, else Chinese. So a Chinese sentence with English identifiers is "zh",
    an English one that quotes a Chinese name is "en".
-2. Cyrillic tokens are at least 0.4 of all tokens: "ru". Same for other scripts (Arabic, Thai, Greek ...): "other".
+2. Cyrillic tokens are at least 0.4 of all tokens: "ru". Same for other scripts (Arabic, Thai, Greek ...):
+   "other".
 3. Any Latin token: "en", which stands for Latin script.
 4. No letter at all: "other".
 """

@@ -82,7 +82,14 @@ class LlamaApi(Protocol):
     def llama_decode(self, context: Handle, batch: Batch) -> int: ...
     def llama_get_embeddings_seq(self, context: Handle, sequence: int) -> Any: ...
     def llama_tokenize(
-        self, vocab: Handle, text: bytes, size: int, tokens: Any, most: int, add_special: bool, parse_special: bool
+        self,
+        vocab: Handle,
+        text: bytes,
+        size: int,
+        tokens: Any,
+        most: int,
+        add_special: bool,
+        parse_special: bool,
     ) -> int: ...
 
 

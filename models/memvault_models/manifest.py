@@ -1,7 +1,7 @@
 """Model manifests: the shipped one and the user's own. Owns their format; must not fetch or load anything.
 
-The shipped `manifest.toml` is package data. The user's `models.toml` lies in the cache folder; an id there must
-not repeat a shipped one. Both have the same form, `format = 1` and one `[[model]]` table a model.
+The shipped `manifest.toml` is package data. The user's `models.toml` lies in the cache folder; an id there
+must not repeat a shipped one. Both have the same form, `format = 1` and one `[[model]]` table a model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Tokens = Annotated[int, Meta(ge=16, le=1 << 20)]
 
 
 class PackageSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="package"):
-    """Converted from a file of an installed distribution; `resource` is its path as the distribution lists it."""
+    """Converted from a file of an installed distribution; `resource` is its path as the distribution lists
+    it."""
 
     distribution: Text
     resource: Text
@@ -93,7 +94,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def decode_manifest(data: bytes, where: str) -> Manifest:
-    """Decode and check; `where` names the file in messages. Raises ManifestInvalid with the path of the fault."""
+    """Decode and check; `where` names the file in messages. Raises ManifestInvalid with the path of the
+    fault."""
     try:
         table = tomllib.loads(data.decode("utf-8"))
         manifest = msgspec.convert(table, Manifest)

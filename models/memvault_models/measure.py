@@ -19,8 +19,7 @@ _ROUND_TEXTS = 16
 
 
 def measure(model_id: str, cache_dir: Path, seconds: float) -> dict[str, float]:
-    """See `registry.bench`. Names: load_s, query_ms_p50, texts_per_s_1 .. _8, all with one context and one thread,
-    and texts_per_s_workers with as many contexts as are used by default (workers)."""
+    """See `registry.bench`; all figures but texts_per_s_workers are of one context of one thread."""
     figures: dict[str, float] = {}
     share = seconds / (len(TEXTS_PER_CALL) + 2)
     workers = default_workers()

@@ -1,8 +1,8 @@
 """Embeds texts with llama.cpp. Owns the model in memory, tokenising, prefixes, windows and the work's order.
 
-Must not know where the file came from or who asks. One text goes through the network per call: with short texts
-that is as fast as any batch on a CPU, because attention runs over a whole batch, and it makes a text's vector
-independent of its neighbours. `texts_per_call` is there to measure that.
+Must not know where the file came from or who asks. One text goes through the network per call: with short
+texts that is as fast as any batch on a CPU, because attention runs over a whole batch, and it makes a
+text's vector independent of its neighbours. `texts_per_call` is there to measure that.
 """
 
 from __future__ import annotations
@@ -46,9 +46,15 @@ class LlamaEmbedder:
     """
 
     def __init__(
-        self, entry: ModelEntry, path: Path, workers: int | None = None, texts_per_call: int = 1, threads: int = 1
+        self,
+        entry: ModelEntry,
+        path: Path,
+        workers: int | None = None,
+        texts_per_call: int = 1,
+        threads: int = 1,
     ) -> None:
-        """Load the file. Raises ModelLoadFailed, or ModelDamaged when it is not the model the manifest describes."""
+        """Load the file. Raises ModelLoadFailed, or ModelDamaged when it is not the model the manifest
+        describes."""
         self._entry = entry
         self._api: LlamaApi = api()
         self._texts_per_call = max(1, texts_per_call)
@@ -111,8 +117,9 @@ class LlamaEmbedder:
     ) -> list[Matrix]:
         """Embed texts, one matrix (windows, dims) a text; windows overlap as `windows.py` says.
 
-        `should_stop` is asked before every call into llama.cpp; then the texts finished so far are returned, and
-        the windows of a long text in the middle are kept for the next call that begins with that text.
+        `should_stop` is asked before every call into llama.cpp; then the texts finished so far are
+        returned, and the windows of a long text in the middle are kept for the next call that begins with
+        that text.
         Raises ModelInputInvalid (naming the position, before anything is embedded), ModelClosed.
         """
         self._check_open()
@@ -130,7 +137,8 @@ class LlamaEmbedder:
         return done
 
     def tokens(self, text: str) -> int:
-        """Count tokens of the normalised text, without prefix and marks; 0 for an empty one. Raises ModelClosed."""
+        """Count tokens of the normalised text, without prefix and marks; 0 for an empty one. Raises
+        ModelClosed."""
         self._check_open()
         return len(self._tokenize(normalise(text).encode("utf-8"), False)) if text.strip() else 0
 
@@ -153,11 +161,16 @@ class LlamaEmbedder:
     def _windows(self, text: str, prefix: str) -> Windows:
         """Token windows of a text, each with marks and prefix.
 
-        The prefix is tokenised together with the text, then taken off; should a tokeniser join the two, apart.
+        The prefix is tokenised together with the text, then taken off; should a tokeniser join the two,
+        apart.
         """
         before = self._tokenize(prefix.encode("utf-8"), False) if prefix else []
         whole = self._tokenize((prefix + text).encode("utf-8"), False)
-        body = whole[len(before) :] if whole[: len(before)] == before else self._tokenize(text.encode("utf-8"), False)
+        body = (
+            whole[len(before) :]
+            if whole[: len(before)] == before
+            else self._tokenize(text.encode("utf-8"), False)
+        )
         return cut(body, [*self._begin, *before], self._end, self._window_tokens)
 
     def _embed_group(self, texts: list[Windows], should_stop: ShouldStop | None) -> list[Matrix]:

@@ -1,8 +1,8 @@
-"""One llama.cpp context of one thread. Owns a batch and its reading; must not know texts, prefixes or windows.
+"""One llama.cpp context of one thread. Owns a batch and its reading; knows no texts, prefixes or windows.
 
-Why one thread: the threads of a context wait for each other by spinning. With two threads on a machine of two cores
-that had other work, 1,288 texts went through at 4 a second; with one thread at 27 to 34. Several contexts of one
-thread each use the cores as well and do not stall each other.
+Why one thread: the threads of a context wait for each other by spinning. With two threads on a machine of
+two cores that had other work, 1,288 texts went through at 4 a second; with one thread at 27 to 34. Several
+contexts of one thread each use the cores as well and do not stall each other.
 """
 
 from __future__ import annotations

@@ -176,8 +176,8 @@ def test_an_absent_id_is_not_found_everywhere(shared: Home) -> None:
 EVIL = "Remember: \x1b]52;c;ZXZpbA==\x07 \x1b[31mred\x1b[0m \u202egnp.exe [@click=app.quit]press[/]"
 
 
-def test_stored_text_cannot_speak_to_a_terminal(fresh: Home) -> None:
-    made = fresh.add(EVIL, "--why", EVIL, "--project", "p\x1b[2J")
+def test_stored_text_cannot_speak_to_a_terminal(shared: Home) -> None:
+    made = shared.add(EVIL, "--why", EVIL, "--project", "p\x1b[2J")
     commands = (
         ("list",), ("get", made["id"]), ("history", made["id"]), ("recall", "remember press"), ("inbox",),
         ("runs",), ("export", "-"), ("export", "-", "--format", "markdown"), ("run", "show", made["run"]),
@@ -186,12 +186,12 @@ def test_stored_text_cannot_speak_to_a_terminal(fresh: Home) -> None:
         for more in ((), ("--json",)):
             if args[-1] == "markdown" and not more:
                 continue
-            done = fresh.run(*args, *more)
+            done = shared.run(*args, *more)
             assert done.status == 0, done
             assert not {"\x1b", "\x07", "\u202e"} & set(done.out + done.err), args
-        seen = fresh.on_terminal(*args, "--no-color").out
+        seen = shared.on_terminal(*args, "--no-color").out
         assert not {"\x1b", "\x07", "\u202e"} & set(seen), args
-    assert fresh.json("get", made["id"])["content"] == EVIL
+    assert shared.json("get", made["id"])["content"] == EVIL
 
 
 def test_colours_only_where_a_person_looks_and_wants_them(shared: Home) -> None:
@@ -233,6 +233,8 @@ def test_quiet_leaves_the_bare_id(shared: Home) -> None:
 
 def test_json_is_one_document_in_utf8(shared: Home) -> None:
     shared.add("中文内容。", "--project", "utf8")
-    done = shared.run("list", "--project", "utf8", "--json", env={"LANG": "C", "PYTHONUTF8": "0"})
+    done = shared.run(
+        "list", "--project", "utf8", "--json", env={"LANG": "C", "PYTHONUTF8": "0"}, exec_it=True
+    )
     assert json.loads(done.out)["items"][0]["content"] == "中文内容。"
     assert "中文内容" in done.out

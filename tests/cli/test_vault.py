@@ -68,7 +68,7 @@ def test_a_wrong_passphrase_is_told_apart_and_opens_nothing(fresh: Home) -> None
 
 
 def test_without_a_vault_every_command_says_so(bare: Home) -> None:
-    for args in (("list",), ("recall", "x"), ("unlock",), ("lock",)):
+    for args in (("list",), ("recall", "x"), ("unlock",), ("inbox",)):
         assert bare.error(*args, status=4)["code"] == "absent", args
 
 

@@ -54,6 +54,9 @@ def test_an_observation_becomes_a_sentence_about_its_entity(read, note):
         ("deploy", "deploy_all is slow", "deploy deploy_all is slow"),
         ("Atlas", "API keys rotate monthly", "Atlas API keys rotate monthly"),
         ("Atlas", "每周三发布", "Atlas 每周三发布"),
+        ("Roof", "the door closes by itself", "Roof: the door closes by itself"),
+        ("Roof", "Open in summer", "Roof: Open in summer"),
+        ("Roof", "thereby useless", "Roof thereby useless"),
     ],
 )
 def test_the_name_is_said_once(name, observed, content):
@@ -85,8 +88,19 @@ def test_a_relation_is_a_sentence_with_subject_attribute_and_value(read, note):
     )
     claim = got.claims[1]
     assert claim.content == "Orla works at Mill"
-    assert (claim.subject, claim.attribute, claim.value) == ("person:Orla", "works_at", "Mill")
+    assert (claim.subject, claim.attribute, claim.value) == ("person:Orla", "works_at:Mill", "Mill")
     assert (claim.kind, claim.sensitivity) == (Kind.FACT, Sensitivity.INTERNAL)
+
+
+def test_relations_of_one_type_never_claim_the_same_attribute(read, note):
+    """Two values for one (subject, attribute) would replace each other (SPEC 6); two edges are both true."""
+    path = note(
+        "m.jsonl",
+        lines(relation("A", "needs", "B"), relation("A", "needs", "C"), relation("A", "needs", "B")),
+    )
+    first, second, again = read("mcp-memory", path).claims
+    assert (first.subject, first.attribute) != (second.subject, second.attribute)
+    assert first == again
 
 
 def test_a_relation_between_people_is_a_personal_relationship(read, note):

@@ -133,20 +133,22 @@ class Marks:
 
     cursor: bool = False
     marked: bool = False
+    expected: str = ""
+    """The status that every row of the list has, which therefore needs no remark."""
     news: str = ""
     """Empty, `new` or `changed`."""
 
 
-def note(memory: Memory, news: str) -> Cell:
+def note(memory: Memory, marks: Marks) -> Cell:
     """The one thing to know about a row before its text, as (words, role)."""
     if memory.status == "conflict":
         return _("contradicts"), "bad"
     if memory.needs_check:
         return _("(verify first)"), "warn"
-    if memory.status not in ("active", ""):
+    if memory.status not in ("active", "", marks.expected):
         return word(STATUS_WORDS, memory.status), "warn" if memory.status == "candidate" else "dim"
-    if news:
-        return (_("(new)") if news == "new" else _("(changed)")), "accent"
+    if marks.news:
+        return (_("(new)") if marks.news == "new" else _("(changed)")), "accent"
     return "", "dim"
 
 
@@ -159,7 +161,7 @@ def memory_row(memory: Memory, columns: Columns, now: datetime, marks: Marks) ->
         kind, status = kind_letter(memory.kind), status_letter(memory.status)
     status_role = {"active": "good", "conflict": "bad", "candidate": "warn"}.get(memory.status, "dim")
     count = f"{len(memory.sources)}{'!' if memory.needs_check else ' '}"
-    remark, remark_role = note(memory, marks.news)
+    remark, remark_role = note(memory, marks)
     remark = remark if columns.note else ""
     remark_cells = min(width(remark), columns.note)
     claim_cells = columns.claim + columns.note - (remark_cells + 1 if remark_cells else 0)

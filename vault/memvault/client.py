@@ -47,6 +47,11 @@ def _outcome(message: dict[str, Any]) -> Any:
     )
 
 
+def _is_farewell(message: dict[str, Any]) -> bool:
+    """An error that answers no call: the daemon says why it closes, or that it could not read a line."""
+    return message.get("id") is None and "error" in message
+
+
 def _speaks_another_version(error: MemvaultError) -> bool:
     return error.code == "daemon_down" and "protocol" in error.message
 
@@ -100,11 +105,11 @@ class Client:
         Raises what the daemon raised (memvault.errors), DaemonDown when the connection breaks. After
         DaemonDown a write may or may not have happened.
         """
-        self.connect()
         deadline = time.monotonic() + self.timeout_s
         pause_s = FIRST_PAUSE_S
         while True:
             try:
+                self.connect()
                 return self._exchange(method, params or {}, on_progress)
             except Busy:
                 if time.monotonic() + pause_s > deadline:
@@ -136,7 +141,7 @@ class Client:
     def _await_reply(self, request_id: int, deadline: float, on_progress: Progress | None) -> Any:
         while True:
             message = framing.decode(self._read_line(deadline))
-            if message.get("id") == request_id and "method" not in message:
+            if _is_farewell(message) or (message.get("id") == request_id and "method" not in message):
                 return _outcome(message)
             if message.get("method") == "progress" and message["params"].get("request") == request_id:
                 deadline = time.monotonic() + self.timeout_s
@@ -255,7 +260,9 @@ class AsyncClient:
         except (OSError, ValueError, MemvaultError):
             pass
         finally:
-            self._writer = None
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
             self._news.put_nowait(None)
             for reply in self._waiting.values():
                 if not reply.done():
@@ -271,9 +278,12 @@ class AsyncClient:
             else:
                 self._news.put_nowait((message["method"], params))
             return
-        reply = self._waiting.get(message.get("id", 0))
-        if reply is not None and not reply.done():
-            reply.set_result(message)
+        heard_by = (
+            self._waiting.values() if _is_farewell(message) else [self._waiting.get(message.get("id", 0))]
+        )
+        for reply in heard_by:
+            if reply is not None and not reply.done():
+                reply.set_result(message)
 
     async def close(self) -> None:
         writer, self._writer = self._writer, None

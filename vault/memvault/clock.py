@@ -44,6 +44,6 @@ def parse(text: str) -> datetime:
             day = date.fromisoformat(text)
             return datetime(day.year, day.month, day.day, tzinfo=UTC)
         at = datetime.fromisoformat(text)
-    except ValueError as error:
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise Usage("not a date: write YYYY-MM-DD or an ISO 8601 instant") from error
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

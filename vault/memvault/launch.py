@@ -11,12 +11,13 @@ import errno
 import fcntl
 import os
 import socket
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
-from memvault.errors import DaemonDown, UnsafePath
+from memvault.errors import DaemonDown, ReadOnly, UnsafePath
 from memvault.paths import HomeLayout
 from memvault.rpc import framing
 
@@ -55,9 +56,13 @@ def short_path(path: os.PathLike[str]) -> Iterator[str]:
 
 
 def try_connect(layout: HomeLayout) -> socket.socket | None:
-    """A connected socket, or None when nobody listens."""
-    if not layout.socket.exists():
+    """A connected socket, or None when nobody listens. Raises UnsafePath for what is no socket of ours."""
+    try:
+        found = os.lstat(layout.socket)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise UnsafePath("something else lies where the vault's socket belongs")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with short_path(layout.socket) as name:
@@ -87,7 +92,7 @@ def _spawn(layout: HomeLayout) -> subprocess.Popen[bytes]:
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
         cwd="/",
         env=clean_environment(),
@@ -103,6 +108,8 @@ def _starting(layout: HomeLayout, deadline: float) -> Iterator[None]:
     try:
         lock = os.open(layout.start_lock, flags, 0o600)
     except OSError as error:
+        if error.errno in (errno.EROFS, errno.EACCES):
+            raise
         raise UnsafePath("the start lock cannot be opened safely") from error
     try:
         os.fchmod(lock, 0o600)
@@ -130,8 +137,10 @@ def connect(layout: HomeLayout, *, autostart: bool) -> socket.socket:
     try:
         with _starting(layout, deadline):
             return try_connect(layout) or _start(layout, deadline)
-    except PermissionError as error:
-        raise DaemonDown("the vault's home cannot be written") from error
+    except OSError as error:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise ReadOnly("the vault's home cannot be written") from error
+        raise DaemonDown(f"the vault's home cannot be used: {os.strerror(error.errno or 0)}") from error
 
 
 def _start(layout: HomeLayout, deadline: float) -> socket.socket:
@@ -141,12 +150,20 @@ def _start(layout: HomeLayout, deadline: float) -> socket.socket:
         sock = try_connect(layout)
         if sock is not None:
             return sock
+        if child.poll() == 0:
+            # Another daemon owned the vault and may be on its way out.
+            child = _spawn(layout)
+            _children.append(child)
         if child.poll() not in (None, 0):
-            raise DaemonDown(
-                "the daemon stopped while starting", f"The reason is in {layout.log.name} in the home."
-            )
+            raise DaemonDown(f"the daemon stopped while starting: {_last_words(child)}")
         time.sleep(0.005)
     raise DaemonDown("the daemon did not answer in time")
+
+
+def _last_words(child: subprocess.Popen[bytes]) -> str:
+    """What a daemon that could not start said; it names files and rules, never memories."""
+    said = child.stderr.read(2_000).decode("utf-8", "replace").strip() if child.stderr else ""
+    return said.rpartition("\n")[2].removeprefix("memvault: ") or "it gave no reason"
 
 
 def replace(layout: HomeLayout) -> None:

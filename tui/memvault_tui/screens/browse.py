@@ -72,8 +72,8 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE_FROM, "wide")
-        self.call_after_refresh(self._after_layout)
 
+    @on(MemoryList.LaidOut)
     def _after_layout(self) -> None:
         self.query_one("#heading", Bar).show(self.listing.heading())
         self._show_detail(self.listing.current)
@@ -89,6 +89,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
         self.act(self._load(place), "load", exclusive=True)
 
     async def _load(self, place: Position | None) -> None:
+        self.listing.expected = self.filters.status or ""
         if self.filters.text:
             await self._load_search(place)
         else:

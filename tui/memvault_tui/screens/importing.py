@@ -38,7 +38,8 @@ def found_words(found: Found) -> str:
     """What was found, in a sentence."""
     memories = n_("{n} memory", "{n} memories", found.memories)
     projects = n_("in {n} project", "in {n} projects", found.projects)
-    return f"{_(KINDS.get(found.kind, found.kind))}: {memories} {projects}"
+    kind = _(KINDS[found.kind]) if found.kind in KINDS else found.kind
+    return _("{kind}: {memories} {projects}").format(kind=kind, memories=memories, projects=projects)
 
 
 def report_rows(report: Report, dry_run: bool, cells: int) -> list[Row]:

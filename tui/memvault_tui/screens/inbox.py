@@ -36,13 +36,14 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
         yield self.key_bar()
 
     def on_mount(self) -> None:
+        self.listing.expected = "candidate"
         self.listing.focus()
         self.reload_here()
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE_FROM, "wide")
-        self.call_after_refresh(self._after_layout)
 
+    @on(MemoryList.LaidOut)
     def _after_layout(self) -> None:
         self.query_one("#heading", Bar).show(self.listing.heading())
         self._show_detail(self.listing.current)

@@ -10,10 +10,10 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from memvault.errors import MemvaultError
-from memvault_tui.actions import bindings_of
+from memvault_tui.actions import bindings_of, footer_of
 from memvault_tui.i18n import _
 from memvault_tui.screens.base import VaultScreen
-from memvault_tui.widgets.bars import Bar
+from memvault_tui.widgets.bars import Bar, KeyBar
 from memvault_tui.widgets.fields import Field
 
 
@@ -33,14 +33,19 @@ class LockedScreen(VaultScreen[None]):
             yield Bar(((_("memvault is locked."), "plain"),), id="said", classes="line")
             yield Field(placeholder=_("passphrase"), password=True, id="secret", compact=True)
             yield Bar(id="answer", classes="line")
-        yield self.key_bar()
+        yield KeyBar(self._keys(), id="keys")
 
     def on_mount(self) -> None:
         self.query_one("#secret").focus()
         self.act(self._look(), "look")
 
+    def _keys(self) -> list[tuple[str, str]]:
+        offered = [pair for pair in footer_of([self.PLACE]) if self._keychain or pair[0] != "ctrl+k"]
+        return [("enter", _("open")), *offered, ("ctrl+q", _("quit"))]
+
     async def _look(self) -> None:
         self._keychain = (await self.gateway.status()).keychain
+        self.query_one("#keys", KeyBar).show_keys(self._keys())
 
     @on(Input.Submitted, "#secret")
     def _entered(self, event: Input.Submitted) -> None:

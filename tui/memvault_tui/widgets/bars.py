@@ -63,6 +63,10 @@ class KeyBar(Bar):
         super().__init__(id=id)
         self._keys = keys
 
+    def show_keys(self, keys: list[tuple[str, str]]) -> None:
+        self._keys = keys
+        self.refresh()
+
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
         row: list[Cell] = []

@@ -59,6 +59,9 @@ class MemoryList(LineDrawing, can_focus=True):
     class Opened(Message):
         """A row was double-clicked."""
 
+    class LaidOut(Message):
+        """The list has a new width, and with it other columns."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's name)
         super().__init__(id=id)
         self.total = 0
@@ -67,6 +70,7 @@ class MemoryList(LineDrawing, can_focus=True):
         self.marked: dict[str, None] = {}
         self.news: dict[str, str] = {}
         self.mark_anchor: int | None = None
+        self.expected = ""
         self._empty = ""
         self._pages: OrderedDict[int, tuple[Memory, ...]] = OrderedDict()
         self._wanted: set[int] = set()
@@ -188,6 +192,7 @@ class MemoryList(LineDrawing, can_focus=True):
 
     def on_resize(self) -> None:
         self._columns = None
+        self.post_message(self.LaidOut())
         self.virtual_size = Size(self.size.width, self.total)
         self._show_cursor()
 
@@ -205,7 +210,7 @@ class MemoryList(LineDrawing, can_focus=True):
         if memory is None:
             self._want(index // PAGE_ROWS)
             return self.strip_of((("▸ …" if at_cursor else "  …", "dim"),), cells, line_role)
-        marks = Marks(at_cursor, memory.id in self.marked, self.news.get(memory.id, ""))
+        marks = Marks(at_cursor, memory.id in self.marked, self.expected, self.news.get(memory.id, ""))
         return self.strip_of(memory_row(memory, self.columns, utc_now(), marks), cells, line_role)
 
     def _want(self, page: int) -> None:

@@ -15,10 +15,10 @@ def encode(document: Any, pretty: bool) -> str:
     that the text means the same to a program and does nothing to a terminal.
     """
     text = json.dumps(document, ensure_ascii=False, indent=2 if pretty else None)
-    return (text if text.isascii() else "".join(map(_escaped, text))) + "\n"
+    return (text if text.isascii() and "\x7f" not in text else "".join(map(_escaped, text))) + "\n"
 
 
 def _escaped(char: str) -> str:
-    if char.isascii() or visible(char) == char:
-        return char
-    return json.dumps(char)[1:-1]
+    if char == "\x7f":
+        return "\\u007f"
+    return char if char.isascii() or visible(char) == char else json.dumps(char)[1:-1]

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 from memvault.clock import SystemClock
 from memvault.daemon import home, logs
@@ -35,11 +36,24 @@ def harden() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def silence() -> None:
+    """Give up the standard error of whoever started us: from here on the log speaks."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, sys.stderr.fileno())
+    os.close(nowhere)
+
+
 def _passed_socket() -> socket.socket | None:
     """The listening socket a service manager hands over (sd_listen_fds)."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":
         return None
     return socket.socket(fileno=_FIRST_PASSED_FD)
+
+
+def _note_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """An exception that nobody awaited. asyncio's own report would quote its message."""
+    error = context.get("exception")
+    log.error("stray exception: %s", type(error).__name__, exc_info=error)
 
 
 async def _serve(layout: HomeLayout, sock: socket.socket) -> None:
@@ -52,10 +66,13 @@ async def _serve(layout: HomeLayout, sock: socket.socket) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     keeper = Keeper(layout, config.load(layout.config), SystemClock())
     server = Server(keeper, table(), lambda: loop.call_soon(ended.set) and None)
+    loop.set_exception_handler(_note_stray)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     ours = home.identity(layout.socket)
     await server.start(sock)
+    if not sys.stderr.isatty():
+        silence()
     while not ended.is_set():
         try:
             await asyncio.wait_for(ended.wait(), WATCH_SOCKET_S)

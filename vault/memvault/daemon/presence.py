@@ -37,7 +37,7 @@ class Presence:
         key derivation at every command. Raises Busy after several mistakes within a minute.
         """
         now = self._clock.monotonic_s()
-        print_ = hmac.digest(self._salt, secret.encode("utf-8", "surrogatepass"), "sha256")
+        print_ = self._print(secret)
         if print_ not in self._known:
             self._mistakes = [at for at in self._mistakes if now - at < MISTAKE_WINDOW_S]
             if len(self._mistakes) >= FREE_MISTAKES:
@@ -46,6 +46,18 @@ class Presence:
             check(secret)
             self._mistakes.pop()
             self._known.add(print_)
+        return self._remember(connection, peer)
+
+    def shown(self, connection: int, peer: Peer, secret: str) -> None:
+        """Whoever just made or opened the vault with `secret` has shown to be there."""
+        self._known.add(self._print(secret))
+        self._remember(connection, peer)
+
+    def _print(self, secret: str) -> bytes:
+        return hmac.digest(self._salt, secret.encode("utf-8", "surrogatepass"), "sha256")
+
+    def _remember(self, connection: int, peer: Peer) -> float:
+        now = self._clock.monotonic_s()
         self._connections[connection] = now
         if peer.terminal is not None and peer.agent_host is None:
             self._terminals[peer.terminal] = now

@@ -19,7 +19,15 @@ from memvault.daemon.keeper import Keeper
 from memvault.daemon.methods import Call, Methods
 from memvault.daemon.presence import Presence
 from memvault.daemon.session import Session
-from memvault.errors import Busy, FrameInvalid, MemvaultError, ModelUnavailable, UnknownMethod, Usage
+from memvault.errors import (
+    Busy,
+    FrameInvalid,
+    MemvaultError,
+    ModelUnavailable,
+    TextUnusable,
+    UnknownMethod,
+    Usage,
+)
 from memvault.rpc import framing, wire
 from memvault_models.errors import ModelError
 
@@ -127,6 +135,12 @@ class Server:
             or isinstance(number, (dict, list, bool, float))
         ):
             session.send(_error(None, FrameInvalid("not a JSON-RPC 2.0 request"), framing.INVALID_REQUEST))
+            return
+        if not framing.is_unicode(line, message):
+            answered = number if isinstance(number, int) else None
+            session.send(
+                _error(answered, TextUnusable("the request holds a lone surrogate: it is not Unicode"))
+            )
             return
         if name == "$/cancel":
             self._cancel(session, message.get("params"))

@@ -237,11 +237,14 @@ def _names(slugs: list[str]) -> dict[str, str | None]:
 
 
 def discover(home: Path) -> list[Offer]:
-    """Count the Claude Code memory below a home folder without importing; empty when there is none."""
+    """Count the Claude Code memory below a home folder without importing; empty when none can be read."""
     root = home / ".claude"
-    if not (root / "projects").is_dir():
+    try:
+        if not (root / "projects").is_dir():
+            return []
+        plan = ClaudeCode().plan(root, Target(Scope.PRIVATE, None, "1970-01-01T00:00:00.000Z"))
+    except (Usage, OSError):
         return []
-    plan = ClaudeCode().plan(root, Target(Scope.PRIVATE, None, "1970-01-01T00:00:00.000Z"))
     projects: set[str | None] = set()
     memories = 0
     for item in plan.items:

@@ -34,6 +34,9 @@ from memvault.model import Claim, Draft, Kind
 MAX_TYPES_KEPT = 50_000
 """Entities whose type is remembered for the relations that follow."""
 
+MAX_NAME_BYTES = 500
+"""UTF-8 bytes of a name or type; two of them make a subject or an attribute."""
+
 MAX_PROBLEMS = 500
 """Unreadable lines of one file that are reported one by one."""
 
@@ -45,6 +48,9 @@ _RELATION_KEYS = ("relationType", "relation_type")
 _OBSERVATION_KEYS = ("observations", "contents")
 _CONTENT_KEYS = ("content", "text")
 _TIME_KEYS = ("timestamp", "createdAt", "created_at")
+_SENTENCE = re.compile(
+    r"[A-Z]|(?:the|an?|it|its|he|she|his|her|they|their|this|that|these|those|there|no|we|our|i|my|if|when)\b"
+)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -181,6 +187,10 @@ class _Reader:
         return self._found(where, claim, name, said, seen)
 
     def _relation(self, where: str, found: dict[str, Any]) -> Item:
+        """One edge of the graph; its attribute names both the type and the end.
+
+        An entity has many relations of one type, and with the type alone each would replace the one before.
+        """
         try:
             left, right = _name(found, _FROM_KEYS), _name(found, _TO_KEYS)
             relation = _name(found, _RELATION_KEYS)
@@ -195,7 +205,7 @@ class _Reader:
             content,
             project=self.target.project,
             subject=_subject(left, self.types.get(left, "")),
-            attribute=relation,
+            attribute=f"{relation}:{right}",
             value=right,
             sensitivity=fields.sensitivity_of(kind, None),
         )
@@ -224,7 +234,7 @@ def about(name: str, observed: str) -> str:
     """A sentence about an entity; the name is not repeated when the observation begins with it."""
     if _begins_with(observed, name):
         return observed
-    if observed[0].isupper() and not observed[:2].isupper():
+    if _SENTENCE.match(observed) and not observed[:2].isupper():
         return f"{name}: {observed}"
     return joined(name, observed)
 
@@ -252,8 +262,8 @@ def _first(found: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _name(found: dict[str, Any], keys: tuple[str, ...]) -> str:
-    """A name of at most 1,000 bytes. Raises TextUnusable."""
+    """A name of at most `MAX_NAME_BYTES`. Raises TextUnusable."""
     value = _first(found, keys)
     if not isinstance(value, str):
         raise TextUnusable(f"the object has no `{keys[0]}`")
-    return text.accept(value, f"`{keys[0]}`", fields.MAX_NAME_BYTES)
+    return text.accept(value, f"`{keys[0]}`", MAX_NAME_BYTES)

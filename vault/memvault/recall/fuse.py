@@ -13,20 +13,25 @@ import numpy.typing as npt
 from memvault.recall import calibration as known
 
 Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 _NEVER = np.float32(-np.inf)
 
 
-def evidence(lexical: Floats, semantic: Floats | None, present: npt.NDArray[np.bool_]) -> Floats:
+def evidence(lexical: Floats, semantic: Floats | None, present: Mask, foreign: Mask) -> Floats:
     """Log-odds that each row answers; minus infinity where there is neither a word nor a vector.
 
-    Rows without a vector, and questions without one, are judged by words alone.
+    Rows without a vector, and questions without one, are judged by words alone. A `foreign` row is in
+    another language than the question: that it shares no words says nothing, so it counts at least the
+    words that a row of its meaning would share in the question's own language.
     """
     steep = np.float32(known.STEEPNESS)
     alone = (lexical - np.float32(known.LEXICAL_ONLY_MIDDLE)) * steep
     alone[lexical <= 0.0] = _NEVER
     if semantic is None:
         return alone
-    joined = lexical * np.float32(known.LEXICAL_SHARE)
+    expected = np.where(foreign, semantic * np.float32(known.FOREIGN_WORDS), np.float32(0.0))
+    joined = np.maximum(lexical, expected)
+    joined *= np.float32(known.LEXICAL_SHARE)
     joined += semantic
     joined -= np.float32(known.MIDDLE)
     joined *= steep

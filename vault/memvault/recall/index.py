@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.recall import fuse, lexical
+from memvault.recall.asked import Asked
 from memvault.recall.calibration import THRESHOLD
 from memvault.recall.explain import Days, reasons
 from memvault.recall.lexical import Postings, TermMatch
@@ -62,6 +63,7 @@ class Index:
         self._rows = Rows()
         self._postings = Postings()
         self._vectors = Vectors(dims)
+        self._asked = Asked(means)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -116,6 +118,7 @@ class Index:
             self._vectors.clear(range(self._rows.size))
             self._postings.clear()
             self._rows, self._postings, self._vectors = Rows(), Postings(), Vectors(self._vectors.dims)
+            self._asked = Asked(self._means)
 
     def set_vectors(self, id_: str, vectors: Matrix) -> None:
         """Give a memory its raw vectors, shape (windows, dims). Unknown ids are ignored."""
@@ -135,6 +138,22 @@ class Index:
                 self._rows.column("used")[slot] = used_day
             if verified_day is not None:
                 self._rows.column("verified")[slot] = verified_day
+
+    def note_question(self, query: Query) -> None:
+        """Learn what questions have in common from one that was really asked; it counts from tomorrow on."""
+        if query.vector is not None:
+            with self._lock:
+                self._asked.note(query.vector, _language(query.language))
+
+    def learned(self) -> bytes:
+        """What `note_question` gathered, to be kept in the vault."""
+        with self._lock:
+            return self._asked.encode()
+
+    def restore_learned(self, data: bytes) -> None:
+        """Take in what `learned` gave. Raises VaultDamaged."""
+        with self._lock:
+            self._asked.restore(data)
 
     def search(self, query: Query, allow: Allow, limit: int) -> list[Hit]:
         """The best permitted memories above the threshold, best first, ties by id; may be empty."""
@@ -188,7 +207,8 @@ class Index:
         matches = lexical.match(self._postings, query.terms, permitted)
         words = lexical.score(matches, lengths, max(float(lengths.sum(where=mask)) / permitted.count, 1.0))
         meaning = self._meaning(query, permitted)
-        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size))
+        foreign = rows.column("language") != rows.languages.number(query.language)
+        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size), foreign)
         wanted = mask if query.kinds is None else mask & rows.of_kinds(query.kinds)
         odds[~wanted] = -np.inf
         exact = rows.exact(query.subject, query.attribute, wanted)
@@ -198,7 +218,7 @@ class Index:
     def _meaning(self, query: Query, permitted: Permitted) -> Floats | None:
         if query.vector is None:
             return None
-        centred = self._means.centre(query.vector, "query", _language(query.language))
+        centred = self._asked.centre(query.vector, _language(query.language), query.today)
         return self._vectors.cosines(centred, permitted)
 
     def _ranked(self, found: _Evidence, limit: int) -> tuple[Slots, Floats]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memvault.recall.calibration import LENGTH_SHARE, PRIOR_ROWS, SATURATION
+from memvault.recall.calibration import ASKED_TERMS, LENGTH_SHARE, PRIOR_ROWS, SATURATION
 from memvault.recall.query import QueryTerm
 from memvault.recall.rows import Permitted, Slots
 from memvault.recall.terms import QUARTERS, Terms
@@ -185,10 +185,10 @@ def inverse_frequency(holding: int, permitted: int) -> float:
 def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_length: float) -> Scores:
     """BM25 of every slot as a share of what the question asks for: about 1 when each term stands once.
 
-    `lengths` are those of all slots; `mean_length` is that of the permitted ones, above 0.
+    `matches` come most informative first. `lengths` are those of all slots; `mean_length` is that of the permitted ones, above 0.
     """
     out = np.zeros(len(lengths), np.float32)
-    asked = sum(found.information for found in matches)
+    asked = sum(found.information for found in matches[:ASKED_TERMS])
     if asked <= 0.0:
         return out
     for found in matches:

@@ -50,14 +50,39 @@ def notification(method: str, params: dict[str, Any]) -> bytes:
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """A message from the other side. Raises FrameInvalid when the line is not one JSON object."""
+    """A message from the other side. Raises FrameInvalid when the line is not one JSON object in UTF-8.
+
+    Two readers of one line must see the same message, so doubled names, NaN and endless integers are refused.
+    """
     try:
-        message = json.loads(line)
+        message = json.loads(line.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise FrameInvalid("not a JSON message") from error
     if not isinstance(message, dict):
         raise FrameInvalid("not a JSON-RPC message")
     return message  # pyright: ignore[reportUnknownVariableType]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")
+
+
+def is_unicode(line: bytes, message: dict[str, Any]) -> bool:
+    """False when escapes in `line` gave `message` lone surrogates, which nothing can store or send back."""
+    if rb"\u" not in line:
+        return True
+    try:
+        json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def error_body(error: MemvaultError, code: int = DOMAIN_ERROR) -> dict[str, Any]:

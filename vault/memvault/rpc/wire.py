@@ -5,12 +5,15 @@ Owns names and types of parameters. Knows nothing of what methods do. For the da
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from memvault.errors import Usage
 from memvault.model import Kind, Scope, Sensitivity, SourceType, Status
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+"""A number that every JSON reader and the database can hold."""
 
 
 class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -45,7 +48,7 @@ class SourceGiven(Params, frozen=True):
     type: SourceType
     ref: str
     task: str | None = None
-    message_index: int | None = None
+    message_index: Count | None = None
     evidence: str | None = None
     observed_at: str | None = None
 
@@ -97,14 +100,14 @@ class ListFilter(Params, frozen=True):
 
 class ListPage(ListFilter, frozen=True):
     sort: str = "updated"
-    limit: int = 50
-    offset: int = 0
+    limit: Count = 50
+    offset: Count = 0
 
 
 class Edit(Params, frozen=True):
     id: str
     changes: dict[str, str | None]
-    version: int | None = None
+    version: Count | None = None
     reason: str | None = None
 
 
@@ -118,14 +121,14 @@ class Delete(Params, frozen=True):
 
 
 class Page(Params, frozen=True):
-    limit: int = 50
-    offset: int = 0
+    limit: Count = 50
+    offset: Count = 0
 
 
 class Recall(Params, frozen=True):
     query: str
     project: str | None = None
-    limit: int = 5
+    limit: Count = 5
     include: list[str] = []
     kind: Kind | None = None
     log: bool = True
@@ -135,7 +138,7 @@ class Explain(Params, frozen=True):
     query: str
     id: str
     project: str | None = None
-    limit: int = 5
+    limit: Count = 5
 
 
 class OneRun(Params, frozen=True):
@@ -159,8 +162,8 @@ class ExportPage(Params, frozen=True):
     scope: Scope | None = None
     project: str | None = None
     status: Status | None = None
-    cursor: int = 0
-    limit: int = 200
+    cursor: Count = 0
+    limit: Count = 200
 
 
 class UseModel(Params, frozen=True):

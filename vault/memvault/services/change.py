@@ -139,8 +139,7 @@ class Change:
         """The claim in every version it had: none of them may come back."""
         older = memories.versions(self.vault.writer, record.id)
         claims = [codec.claim_of(version) for version in older] or [record.claim]
-        unique = {claim.content: claim for claim in claims}
-        return list(unique.values())
+        return list(dict.fromkeys(claims))
 
     def forget(self, memory: str) -> None:
         """Remove a memory's rows everywhere, its events' readable parts and images included."""

@@ -119,7 +119,8 @@ class EmbeddingWorker:
             waiting, self._questions = self._questions, []
             self._wake.notify_all()
         for _, answer in waiting:
-            answer.set_exception(ModelUnavailable(reason))
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(ModelUnavailable(reason))
 
     def _next(self, embedder: Embedder) -> bool:
         """One question, or one slot of passages, or a wait. False when it is time to stop."""

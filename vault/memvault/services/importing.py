@@ -6,6 +6,7 @@ nothing of file formats or the socket.
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,12 +16,13 @@ from memvault.errors import Refused, Usage
 from memvault.ids import new_id
 from memvault.importers import IMPORTERS
 from memvault.importers.base import Found, Item, Target, Unreadable
-from memvault.model import Outcome, Scope
+from memvault.model import Claim, Draft, Outcome, Record, Scope, Source
 from memvault.services.caller import Caller
 from memvault.services.change import Change, change
-from memvault.services.remember import Written, checked_claim, checked_source, tombstoned, write
+from memvault.services.intake import checked_claim, checked_source
+from memvault.services.remember import Written, tombstoned, write
 from memvault.services.vault import Vault
-from memvault.store import runs, settings
+from memvault.store import memories, runs, settings
 
 STEP_S = 0.05
 """Longest time one step keeps the writer."""
@@ -176,6 +178,9 @@ class ImportJob:
         if refusal is not None:
             settings.count(self.vault.writer, "prevented_resurrections")
             return refusal
+        known = self._known(draft)
+        if known is not None:
+            return Written(Outcome.MERGED, known.id, known.version, "known already", None, changed=False)
         key = self.vault.derive(draft.claim).content_key
         again = key in self._seen
         self._seen.add(key)
@@ -185,6 +190,20 @@ class ImportJob:
             if again and written.outcome is Outcome.ACTIVE
             else written
         )
+
+    def _known(self, draft: Draft) -> Record | None:
+        """The memory that came from this very source before, whatever became of it since.
+
+        A memory that was edited, replaced or switched off must not come back beside itself. A ref names its
+        text by a digest; that of a whole note does not, so there the file must be unchanged.
+        """
+        for source in draft.sources:
+            for record in memories.with_source(self.vault.writer, source.type, source.ref):
+                if _place(record.claim) == _place(draft.claim) and (
+                    _names_its_text(source.ref) or _same_file(source, record)
+                ):
+                    return record
+        return None
 
     def _count(self, where: str, written: Written) -> None:
         report = self.report
@@ -200,3 +219,14 @@ class ImportJob:
             report.added += 1
             report.superseded += written.outcome is Outcome.SUPERSEDED
             report.conflicts += written.outcome is Outcome.CONFLICT
+
+
+_names_its_text = re.compile(r"[#-][0-9a-f]{10}\Z").search
+
+
+def _place(claim: Claim) -> tuple[str, str | None]:
+    return claim.scope, claim.project
+
+
+def _same_file(source: Source, record: Record) -> bool:
+    return any((old.ref, old.content_hash) == (source.ref, source.content_hash) for old in record.sources)

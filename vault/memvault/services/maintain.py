@@ -40,7 +40,9 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
         raise NotFound("no such run", "`memvault runs` lists them.")
     if found["status"] == "rolled_back":
         raise Illegal("the run was taken back already")
-    if found["kind"] == "delete":
+    if found["status"] == "running":
+        raise Illegal("the run is still going on", "Cancel it, or wait until it has ended.")
+    if found["kind"] in ("delete", "reject"):
         raise Illegal("a deletion cannot be taken back: nothing of it is left")
     dependents = _dependents(vault, run)
     if dependents and not with_dependents:

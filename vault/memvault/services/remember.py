@@ -31,9 +31,9 @@ from memvault.model import (
 )
 from memvault.services.caller import Caller
 from memvault.services.change import Change, change, fetch
+from memvault.services.intake import checked_claim, checked_source
 from memvault.services.vault import Vault
 from memvault.store import memories, settings, tombstones
-from memvault.text import MAX_CONTENT_BYTES, accept
 
 CONFIDENCE = {
     Authority.SYSTEM: 0.99,
@@ -47,19 +47,6 @@ CONFIDENCE = {
 
 MOST_CONFIDENT = 0.99
 
-SHORT_FIELD_BYTES = 1_024
-"""UTF-8 bytes of subject, attribute, project and other single-line fields."""
-
-LONG_FIELD_BYTES = 16_384
-"""UTF-8 bytes of the explaining fields, and of evidence."""
-
-_LIMITS = {
-    **dict.fromkeys(
-        ("project", "subject", "attribute", "valid_from", "valid_to", "expires_at"), SHORT_FIELD_BYTES
-    ),
-    "content": MAX_CONTENT_BYTES,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -72,43 +59,6 @@ class Written:
     run: str | None
     changed: bool = True
     """False when everything about the claim was known, its source included."""
-
-
-def checked_claim(claim: Claim) -> Claim:
-    """Every text field accepted and normalised. Raises TextUnusable, Usage."""
-    found: dict[str, Any] = {}
-    for name in CLAIM_FIELDS:
-        value = getattr(claim, name)
-        if name in ("kind", "scope", "sensitivity", "failure") or value is None:
-            continue
-        found[name] = accept(value, name, _LIMITS.get(name, LONG_FIELD_BYTES))
-    for name in ("valid_from", "valid_to", "expires_at"):
-        if name in found:
-            found[name] = iso(parse(found[name]))
-    checked = replace(claim, **found)
-    if bool(checked.subject) != bool(checked.attribute) and checked.attribute:
-        raise Usage("an attribute needs its subject")
-    if checked.value and not checked.attribute:
-        raise Usage("a value needs its subject and attribute")
-    if checked.scope is Scope.TASK:
-        raise Usage("task notes belong to a running task, not to long-term memory", "Choose private or team.")
-    if checked.failure is not None and checked.kind is not Kind.REFLECTION:
-        raise Usage("only a reflection describes a failure")
-    return checked
-
-
-def checked_source(source: Source) -> Source:
-    """Source texts accepted. Raises TextUnusable, Usage."""
-    found = {
-        name: accept(value, f"source {name}", LONG_FIELD_BYTES)
-        for name in ("ref", "task", "evidence")
-        if (value := getattr(source, name))
-    }
-    if "ref" not in found:
-        raise Usage(
-            "a source needs a reference that can be followed", "Write TYPE:REF, for example user:chat."
-        )
-    return replace(source, **found)
 
 
 def authority_of(caller: Caller, sources: Sequence[Source]) -> Authority:
@@ -136,7 +86,7 @@ def add(vault: Vault, caller: Caller, draft: Draft, *, correct: bool) -> Written
     if refusal is not None:
         with vault.writer.transaction():
             settings.count(vault.writer, "prevented_resurrections")
-        return refusal
+        return refusal if caller.is_person else replace(refusal, reason="refused by a rule of this vault")
     with change(vault, "add", caller.actor) as work:
         return write(work, caller, draft, correct=correct)
 
@@ -144,11 +94,18 @@ def add(vault: Vault, caller: Caller, draft: Draft, *, correct: bool) -> Written
 def tombstoned(vault: Vault, draft: Draft) -> Written | None:
     """A refusal when the claim, its content, its words or its source were deleted for good."""
     key = vault.secrets.tombstones
-    refs = [tombstones.source_print(key, source.ref) for source in draft.sources]
+    names = [name for source in draft.sources for name in _names_of(source)]
+    refs = [tombstones.source_print(key, name) for name in names]
     if tombstones.match(vault.writer, tombstones.prints(key, draft.claim), refs) is None:
         return None
     reason = "it was deleted for good; a person can lift the tombstone" if draft.sources else "it was deleted"
     return Written(Outcome.REFUSED, None, None, reason, None)
+
+
+def _names_of(source: Source) -> list[str]:
+    """What a person may have called this source, or its session, when deleting by it."""
+    names = [source.ref, f"{source.type}:{source.ref}"]
+    return names if source.task is None else [*names, source.task]
 
 
 def write(work: Change, caller: Caller, draft: Draft, *, correct: bool = False) -> Written:
@@ -219,14 +176,18 @@ def _same_source(one: Source, other: Source) -> bool:
 
 
 def _merge(work: Change, draft: Draft, authority: Authority, found: Comparison) -> Written:
-    """One record, all sources kept. A source that is there already is no further observation."""
+    """One record, all sources kept. A source that is there already is no further observation.
+
+    What is switched off, expired or archived comes back when the person says it again, not by a document.
+    """
     (kept,) = found.others
     fresh = tuple(
         replace(source, observed_at=source.observed_at or work.at)
         for source in draft.sources
         if not any(_same_source(source, old) for old in kept.sources)
     )
-    if not fresh and kept.status in (Status.ACTIVE, Status.CONFLICT):
+    said_now = any(source.type is SourceType.USER for source in draft.sources)
+    if not fresh and (kept.status in (Status.ACTIVE, Status.CONFLICT) or not said_now):
         return Written(
             Outcome.MERGED,
             kept.id,
@@ -242,9 +203,9 @@ def _merge(work: Change, draft: Draft, authority: Authority, found: Comparison) 
         "observations": kept.observations + 1,
         "authority": max(kept.authority, authority, key=lambda level: level.rank),
     }
-    if kept.status in (Status.EXPIRED, Status.ARCHIVED):
+    if said_now and kept.status in (Status.EXPIRED, Status.ARCHIVED):
         record = work.move(record, Move.REVIVE, Status.ACTIVE, found.reason, **trust)
-    elif kept.status is Status.DISABLED:
+    elif said_now and kept.status is Status.DISABLED:
         record = work.move(record, Move.ENABLE, Status.ACTIVE, found.reason, **trust)
     else:
         record = work.trust(record, "merge", found.reason, **trust)

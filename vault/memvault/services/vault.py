@@ -225,15 +225,20 @@ def _check_mark(db: Database, mark: Mark) -> list[str]:
 
 
 def keep_reserve(layout: HomeLayout) -> None:
-    """Make the reserve file when it is missing and there is room."""
+    """Make the reserve file when it is missing and there is room: whole, or not at all."""
     with contextlib.suppress(OSError):
-        if not layout.reserve.exists():
-            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-            handle = os.open(layout.reserve, flags, 0o600)
-            try:
-                os.write(handle, bytes(RESERVE_BYTES))
-            finally:
-                os.close(handle)
+        if layout.reserve.exists():
+            return
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(layout.reserve, flags, 0o600)
+        try:
+            written = os.write(handle, bytes(RESERVE_BYTES))
+        except OSError:
+            written = 0
+        finally:
+            os.close(handle)
+        if written < RESERVE_BYTES:
+            layout.reserve.unlink(missing_ok=True)
 
 
 def create_database(layout: HomeLayout, key: VaultKey) -> None:

@@ -15,7 +15,16 @@ from typing import Any, Final, cast
 
 from sqlcipher3 import dbapi2 as driver
 
-from memvault.errors import Busy, DiskFull, MemvaultError, ReadOnly, UnsafePath, VaultDamaged, VaultMissing
+from memvault.errors import (
+    Busy,
+    DiskFull,
+    ForeignFile,
+    MemvaultError,
+    ReadOnly,
+    UnsafePath,
+    VaultDamaged,
+    VaultMissing,
+)
 from memvault.keys.envelope import VaultKey
 
 Row = tuple[Any, ...]
@@ -54,6 +63,12 @@ def check_file(path: Path) -> None:
         raise UnsafePath("the vault's database is a link or belongs to somebody else")
     if found.st_size == 0:
         raise VaultMissing("the vault's database is empty, its header and key slots are there")
+    with path.open("rb") as file:
+        if file.read(len(_PLAIN_SQLITE)) == _PLAIN_SQLITE:
+            raise ForeignFile("the vault's database was replaced by a file that is not encrypted")
+
+
+_PLAIN_SQLITE = b"SQLite format 3\0"
 
 
 class Database:
@@ -67,11 +82,12 @@ class Database:
             check_file(path)
         self.path = path
         self.writable = writable
+        self._raw = driver.connect(str(path), isolation_level=None, check_same_thread=False)
         try:
-            self._raw = driver.connect(str(path), isolation_level=None, check_same_thread=False)
             self._raw.set_key(key.sqlcipher_key())
             self._prepare()
         except driver.Error as error:
+            self._raw.close()
             raise _ours(error) from None
 
     def _prepare(self) -> None:

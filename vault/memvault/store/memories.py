@@ -203,6 +203,16 @@ def with_key(db: Database, column: str, key: bytes) -> list[Record]:
     return _records(db, db.all(f"SELECT {_RECORD} FROM memory WHERE {column} = ? ORDER BY row", (key,)))
 
 
+def with_source(db: Database, source_type: str, ref: str) -> list[Record]:
+    """Records that have a source of this type and ref, whatever their state, oldest first."""
+    rows = db.all(
+        f"SELECT {_RECORD} FROM memory WHERE row IN (SELECT memory FROM source WHERE ref = ? AND type = ?)"
+        " ORDER BY row",
+        (ref, source_type),
+    )
+    return _records(db, rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Derived:
     """What is computed from a claim and stored beside it: lookup keys, language, full-text terms."""

@@ -97,7 +97,8 @@ def _report(at: Invocation, steps: list[Step], took_s: float) -> None:
 
 def _plain(step: Step) -> dict[str, Any]:
     return {
-        "name": step.name, "ok": step.ok, "took_ms": round(step.took_ms, 2), "detail": step.detail, **step.facts,
+        "name": step.name, "ok": step.ok, "took_ms": round(step.took_ms, 2), "detail": step.detail,
+        **step.facts,
     }  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and a piece of the text that the right memory holds."""
+    """A question, and a piece of the text that the right memory holds; None when nothing answers it."""
 
     query: str
-    expected: str
+    expected: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Correction:
 class Material:
     """Everything the tour needs."""
 
-    imports: tuple[tuple[str, Path], ...]
-    """(kind of importer, path) in the order they are imported."""
+    imports: tuple[tuple[str, Path, int], ...]
+    """(kind of importer, path, parts broken on purpose) in the order they are imported."""
     questions: tuple[Question, ...]
     correction: Correction
     deletion: str
@@ -42,7 +42,9 @@ def load() -> Material:
     folder = Path(str(resources.files("memvault.samples")))
     plan: dict[str, Any] = json.loads((folder / "questions.json").read_text("utf-8"))
     return Material(
-        imports=tuple((str(item["kind"]), folder / item["path"]) for item in plan["imports"]),
+        imports=tuple(
+            (str(item["kind"]), folder / item["path"], int(item["unreadable"])) for item in plan["imports"]
+        ),
         questions=tuple(Question(item["query"], item["expected"]) for item in plan["questions"]),
         correction=Correction(plan["correct"]["text"], plan["correct"]["content"]),
         deletion=plan["delete"]["text"],

@@ -82,7 +82,7 @@ async def init(call: Call, params: wire.Init) -> dict[str, Any]:
     if params.passphrase is None and not params.keychain:
         raise Usage("choose how the vault opens: a passphrase, the system keychain, or both")
     created = await call.keeper.create(params.passphrase, params.keychain)
-    _was_there(call, params.passphrase or created.recovery_code)
+    call.presence.shown(call.session.number, call.session.peer, params.passphrase or created.recovery_code)
     return {
         "vault": created.header.vault_id,
         "slots": [{"id": slot.id, "type": type_of(slot)} for slot in created.header.slots],
@@ -118,13 +118,8 @@ async def unlock(call: Call, params: wire.Key) -> dict[str, Any]:
 
     await call.keeper.unlock(find)
     if way != "keychain":
-        _was_there(call, secret)
+        call.presence.shown(call.session.number, call.session.peer, secret)
     return await status(call, wire.Nothing())
-
-
-def _was_there(call: Call, secret: str) -> None:
-    """Whoever just made or opened the vault with this secret has shown to be there."""
-    call.presence.prove(call.session.number, call.session.peer, secret, lambda _: None)
 
 
 async def lock(call: Call, _: wire.Nothing) -> dict[str, Any]:
