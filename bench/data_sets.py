@@ -157,11 +157,8 @@ def _cmrc(data: Path) -> Iterator[Pool]:
         for paragraph in article["paragraphs"]:
             passages.append(Passage(paragraph["id"], paragraph["context"]))
             answer = frozenset({paragraph["id"]})
-            asked.extend(
-                Question(qa["id"], qa["question"], answer)
-                for qa in paragraph["qas"]
-                if qa["question"].strip()
-            )
+            whole = [qa for qa in paragraph["qas"] if qa["question"].strip()]
+            asked.extend(Question(qa["id"], qa["question"], answer) for qa in whole)
     yield Pool("cmrc", "trial", tuple(passages), tuple(asked))
 
 

@@ -2,13 +2,16 @@
 
     python bench/retrieval.py --data ../shared/data [--set locomo] [--mode fused] [--limit 100]
 
-Uses the daemon's own analyser, index and search with the real model. Ranking figures are taken with the
-threshold off and ages off; `answered`, `wrong_answers` and R@5 with the threshold say what a caller sees.
+Uses the daemon's own analyser, index and search with the real model. Ranking is measured without threshold
+and without ages. The state is "first day" (nothing learned yet) or "in use": each question is asked on a
+later day than those before it, so that what questions have in common is learned from earlier ones (never
+from answers), as in a vault that is used.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -23,9 +26,12 @@ from memvault.recall import Analyser, Entry, Hit, Index, Query, Shelf
 from memvault_models.language import language
 
 MODES = ("keyword", "vector", "fused")
+STATES = ("first day", "in use")
 DEPTHS = (5, 10, 20)
 _KEY = bytes(range(32))
 _SHELF = Shelf("private", None, 1, "current")
+_BEFORE = -1_000_000
+"""A day before every passage, so that no age counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Figure:
 
     set: str
     mode: str
+    state: str
     metric: str
     value: float
     n: int
@@ -43,8 +50,11 @@ class Figure:
 class Bench:
     """One pool in an index, and questions as the daemon would ask them."""
 
-    def __init__(self, pool: Pool, embedder: CachedEmbedder) -> None:
+    def __init__(self, pool: Pool, embedder: CachedEmbedder, mode: str, state: str) -> None:
+        self.pool, self._mode, self._state = pool, mode, state
+        self._embedder = embedder
         self._analyser = Analyser(_KEY)
+        self._days = itertools.count(_BEFORE)
         means = embedder.means()
         self._index = Index(means.dims, means)
         texts = [passage.text for passage in pool.passages]
@@ -62,73 +72,82 @@ class Bench:
             )
             for passage, vectors in zip(pool.passages, embedder.passages(texts), strict=True)
         )
-        self._embedder = embedder
 
     def ask(
-        self, question: Question, mode: str, *, threshold: float | None, today: int, limit: int
+        self, question: Question, *, threshold: float | None, limit: int, day: int | None = None
     ) -> list[Hit]:
-        """The answers, best first."""
-        vector = None if mode == "keyword" else self._embedder.queries([question.text])[0]
-        terms = () if mode == "vector" else self._analyser.query(question.text)
-        query = Query(question.text, terms, vector, language(question.text), today, threshold=threshold)
+        """The answers, best first, on a new day without ages, or on a given one."""
+        today = next(self._days) if day is None else day
+        query = self._query(question, threshold, today)
         return self._index.search(query, lambda shelf: True, limit)
 
+    def note(self, question: Question) -> None:
+        """Learn from a question what questions have in common, in the state "in use"."""
+        if self._state == "in use":
+            self._index.note_question(self._query(question, None, 0))
 
-def ranking(pools: Sequence[tuple[Pool, Bench]], name: str, mode: str) -> Iterator[Figure]:
-    """Recall at each depth, mean over questions, threshold and ages off; then R@5 with the threshold."""
-    started = time.perf_counter()
+    def _query(self, question: Question, threshold: float | None, today: int) -> Query:
+        vector = None if self._mode == "keyword" else self._embedder.queries([question.text])[0]
+        terms = () if self._mode == "vector" else self._analyser.query(question.text)
+        return Query(question.text, terms, vector, language(question.text), today, threshold=threshold)
+
+
+def ranking(benches: Sequence[Bench]) -> Iterator[tuple[str, list[float]]]:
+    """Recall at each depth without threshold and ages, then R@5 of what passes the threshold."""
     found: list[list[float]] = []
     kept: list[float] = []
-    for pool, bench in pools:
-        for question in pool.questions:
-            ids = [hit.id for hit in bench.ask(question, mode, threshold=0.0, today=0, limit=max(DEPTHS))]
+    for bench in benches:
+        for question in bench.pool.questions:
+            ids = [hit.id for hit in bench.ask(question, threshold=0.0, limit=max(DEPTHS))]
             found.append([_share(question, ids[:depth]) for depth in DEPTHS])
-            shown = bench.ask(question, mode, threshold=None, today=0, limit=5)
-            kept.append(_share(question, [hit.id for hit in shown]))
-    seconds = time.perf_counter() - started
+            kept.append(_share(question, [hit.id for hit in bench.ask(question, threshold=None, limit=5)]))
+            bench.note(question)
     for at, depth in enumerate(DEPTHS):
-        yield Figure(name, mode, f"recall@{depth}", _mean([row[at] for row in found]), len(found), seconds)
-    yield Figure(name, mode, "recall@5 above threshold", _mean(kept), len(kept), seconds)
+        yield f"recall@{depth}", [row[at] for row in found]
+    yield "recall@5 above threshold", kept
 
 
-def nothing(
-    pools: Sequence[tuple[Pool, Bench]], strangers: Sequence[Question], name: str, mode: str
-) -> Iterator[Figure]:
+def nothing(benches: Sequence[Bench], strangers: Sequence[Question]) -> Iterator[tuple[str, list[float]]]:
     """How often questions of another set, and questions without an answer, still return something."""
-    for label, of in (("foreign", lambda pool: strangers), ("unanswerable", lambda pool: pool.absent)):
-        started = time.perf_counter()
+    for label in ("foreign", "unanswerable"):
         returned = [
-            float(bool(bench.ask(question, mode, threshold=None, today=0, limit=5)))
-            for pool, bench in pools
-            for question in of(pool)
+            float(bool(bench.ask(question, threshold=None, limit=5)))
+            for bench in benches
+            for question in (strangers if label == "foreign" else bench.pool.absent)
         ]
-        if returned:
-            seconds = time.perf_counter() - started
-            yield Figure(name, mode, f"{label} questions answered", _mean(returned), len(returned), seconds)
+        yield f"{label} questions answered", returned
 
 
-def newest_first(pools: Sequence[tuple[Pool, Bench]], name: str, mode: str) -> Iterator[Figure]:
+def newest_first(benches: Sequence[Bench]) -> Iterator[tuple[str, list[float]]]:
     """On update questions, how often the newest statement ranks above the oldest, on the day asked."""
-    started = time.perf_counter()
     right: list[float] = []
-    for pool, bench in pools:
-        for question in pool.questions:
+    for bench in benches:
+        for question in bench.pool.questions:
             if len(question.in_time) < 2:
                 continue
-            hits = bench.ask(question, mode, threshold=0.0, today=question.day, limit=len(pool.passages))
+            hits = bench.ask(question, threshold=0.0, limit=len(bench.pool.passages), day=question.day)
             order = {hit.id: rank for rank, hit in enumerate(hits)}
             newest, oldest = order.get(question.in_time[-1]), order.get(question.in_time[0])
             right.append(float(newest is not None and (oldest is None or newest < oldest)))
-    if right:
-        yield Figure(name, mode, "newest first", _mean(right), len(right), time.perf_counter() - started)
+    yield "newest first", right
+
+
+def figures(
+    pools: Sequence[Pool], name: str, mode: str, embedder: CachedEmbedder, strangers: Sequence[Question]
+) -> Iterator[Figure]:
+    """All figures of one set in one mode; words alone learn nothing, so they have one state."""
+    for state in STATES[:1] if mode == "keyword" else STATES:
+        benches = [Bench(pool, embedder, mode, state) for pool in pools]
+        for part in (ranking(benches), newest_first(benches), nothing(benches, strangers)):
+            started = time.perf_counter()
+            for metric, values in part:
+                if values:
+                    seconds = time.perf_counter() - started
+                    yield Figure(name, mode, state, metric, float(np.mean(values)), len(values), seconds)
 
 
 def _share(question: Question, ids: Sequence[str]) -> float:
     return len(question.relevant.intersection(ids)) / len(question.relevant)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else 0.0
 
 
 def _limited(pool: Pool, limit: int | None) -> Pool:
@@ -147,9 +166,10 @@ def _groups(pools: Sequence[Pool]) -> dict[str, list[Pool]]:
 
 
 def _strangers(data: Path, name: str, most: int) -> list[Question]:
-    """Questions of a set in another domain."""
-    other = "cmrc" if name.startswith(("locomo", "longmemeval")) else "longmemeval"
-    return [question for pool in load(data, other) for question in pool.questions][:most]
+    """Questions in the same language whose answers lie in another set."""
+    other = {"locomo": "longmemeval", "longmemeval": "locomo", "madial-zh": "cmrc", "cmrc": "madial"}
+    pools = load(data, other.get(name, "longmemeval"))
+    return [question for pool in pools for question in pool.questions][:most]
 
 
 def main() -> None:
@@ -166,16 +186,11 @@ def main() -> None:
     embedder = CachedEmbedder(chosen.model, chosen.cache, chosen.workers)
     for set_name in chosen.set or SETS:
         for name, pools in _groups(load(chosen.data, set_name)).items():
-            ready = [(_limited(pool, chosen.limit), Bench(pool, embedder)) for pool in pools]
+            limited = [_limited(pool, chosen.limit) for pool in pools]
             strangers = _strangers(chosen.data, name, min(chosen.limit or 200, 200))
             for mode in chosen.mode or MODES:
-                for figures in (
-                    ranking(ready, name, mode),
-                    nothing(ready, strangers, name, mode),
-                    newest_first(ready, name, mode),
-                ):
-                    for figure in figures:
-                        print(json.dumps(_line(figure)), flush=True)
+                for figure in figures(limited, name, mode, embedder, strangers):
+                    print(json.dumps(_line(figure)), flush=True)
 
 
 def _line(figure: Figure) -> dict[str, object]:
@@ -183,6 +198,7 @@ def _line(figure: Figure) -> dict[str, object]:
         "bench": "retrieval",
         "set": figure.set,
         "mode": figure.mode,
+        "state": figure.state,
         "metric": figure.metric,
         "value": round(figure.value, 4),
         "n": figure.n,

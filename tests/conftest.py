@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from memvault import launch
 from memvault.client import Client
@@ -33,6 +34,9 @@ from memvault.services.vault import create_database
 
 PASSPHRASE = "correct horse battery staple"
 PATIENCE_S = 30.0
+
+settings.register_profile("memvault", deadline=None, max_examples=60, database=None)
+settings.load_profile("memvault")
 
 _REAL_CACHE = cache_dir()
 """Where the real model lies, looked up before any test moves HOME."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,7 @@ if TYPE_CHECKING:
     from conftest import Home
 
 
-def _left_over() -> set[str]:
-    return {path.name for path in Path("/tmp").glob("memvault-demo-*")}
-
-
 def test_the_demo_does_everything_and_removes_its_vault(bare: Home) -> None:
-    before = _left_over()
     done = bare.run("demo", "--json")
 
     report = json.loads(done.out)
@@ -37,7 +33,8 @@ def test_the_demo_does_everything_and_removes_its_vault(bare: Home) -> None:
     assert steps["traces"]["ok"], steps["traces"]
     assert steps["traces"]["words"] > 100
     assert done.status == (0 if report["ok"] else 1)
-    assert _left_over() == before
+    assert report["home"].startswith("/tmp/memvault-demo-")
+    assert not Path(report["home"]).parent.exists()
     assert not bare.path.exists()
 
 
@@ -50,3 +47,12 @@ def test_the_search_for_traces_finds_what_is_readable_in_any_encoding(tmp_path: 
     result = traces.search(tmp_path, words | {"青铜翡翠"})
     assert set(result.found) == {"a/one", "two"}
     assert result.files == 3
+
+
+def test_a_person_at_a_terminal_may_decline_to_look_around(bare: Home) -> None:
+    done = bare.on_terminal("demo", answers=[("Look around in the terminal interface? [y/N] ", "n")])
+    assert "A throwaway vault" in done.out
+    assert "What is left in the files" in done.out
+    home = re.search(r"A throwaway vault\S* in (\S+)", done.out)
+    assert home is not None
+    assert not Path(home[1]).parent.exists()

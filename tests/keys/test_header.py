@@ -107,7 +107,9 @@ def test_a_file_of_another_program_is_foreign_not_damaged(raw: bytes):
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", bytes(4096), RAW[:5], RAW + b" ", RAW * 2, RAW[:-1], RAW + bytes(70_000)]
+    "raw",
+    [b"", bytes(4096), RAW[:5], RAW + b" ", RAW * 2, RAW[:-1], RAW + bytes(70_000)],
+    ids=["empty", "zeroed", "cut", "space", "twice", "no-line-feed", "grown"],
 )
 def test_an_emptied_zeroed_or_grown_header_is_damaged_not_absent(raw: bytes):
     with pytest.raises(HeaderDamaged):
@@ -123,41 +125,41 @@ def test_a_newer_format_says_so_whatever_else_it_holds():
 SLOT = json.loads(msgspec.json.encode(SLOTS[1]))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        body_with(surprise=1),
-        body_with(format=0),
-        body_with(format=1.0),
-        body_with(format=True),
-        body_with(format="1"),
-        body_with(generation=0),
-        body_with(generation=2**40),
-        body_with(generation=1.0),
-        body_with(vault_id="not-an-id"),
-        body_with(vault_id=VAULT.upper()),
-        body_with(created_at="yesterday"),
-        body_with(created_at="2026-01-02T03:04:05Z"),
-        body_with(key_check="AAAA"),
-        body_with(key_check="not base64!"),
-        body_with(slots=[]),
-        body_with(slots=[json.loads(msgspec.json.encode(SLOTS[2]))]),
-        body_with(slots=[SLOT, SLOT]),
-        body_with(slots=[SLOT | {"type": "magic"}]),
-        body_with(slots=[SLOT | {"extra": 1}]),
-        body_with(slots=[SLOT | {"salt": "AAAA"}]),
-        body_with(slots=[SLOT | {"argon2id": {"memory_kib": 2**31, "passes": 3, "lanes": 4}}]),
-        body_with(slots=[SLOT | {"argon2id": {"memory_kib": 65536, "passes": 10**6, "lanes": 4}}]),
-        body_with(slots=[SLOT | {"seal": {"nonce": "AAAAAAAAAAAAAAAA", "wrapped": "AAAA"}}]),
-        body_with().replace(b'"generation":1', b'"generation":NaN'),
-        body_with().replace(b'"generation":1', b'"generation":' + b"9" * 5000),
-        body_with().replace(b'"generation":1', b'"generation":1,"generation":1'),
-        body_with().replace(b'"generation":1', b'"generation": 1'),
-        body_with().replace(b'"vault_id"', b'"vault\\u005fid"'),
-        body_with().replace(b'"magic":"memvault-vault",', b"") [:-1] + b',"magic":"memvault-vault"}',
-        body_with(slots=[SLOT | {"extra": json.loads("[" * 400 + "]" * 400)}]),
-    ],
-)  # fmt: skip
+NEVER_WRITTEN = [
+    body_with(surprise=1),
+    body_with(format=0),
+    body_with(format=1.0),
+    body_with(format=True),
+    body_with(format="1"),
+    body_with(generation=0),
+    body_with(generation=2**40),
+    body_with(generation=1.0),
+    body_with(vault_id="not-an-id"),
+    body_with(vault_id=VAULT.upper()),
+    body_with(created_at="yesterday"),
+    body_with(created_at="2026-01-02T03:04:05Z"),
+    body_with(key_check="AAAA"),
+    body_with(key_check="not base64!"),
+    body_with(slots=[]),
+    body_with(slots=[json.loads(msgspec.json.encode(SLOTS[2]))]),
+    body_with(slots=[SLOT, SLOT]),
+    body_with(slots=[SLOT | {"type": "magic"}]),
+    body_with(slots=[SLOT | {"extra": 1}]),
+    body_with(slots=[SLOT | {"salt": "AAAA"}]),
+    body_with(slots=[SLOT | {"argon2id": {"memory_kib": 2**31, "passes": 3, "lanes": 4}}]),
+    body_with(slots=[SLOT | {"argon2id": {"memory_kib": 65536, "passes": 10**6, "lanes": 4}}]),
+    body_with(slots=[SLOT | {"seal": {"nonce": "AAAAAAAAAAAAAAAA", "wrapped": "AAAA"}}]),
+    body_with().replace(b'"generation":1', b'"generation":NaN'),
+    body_with().replace(b'"generation":1', b'"generation":' + b"9" * 5000),
+    body_with().replace(b'"generation":1', b'"generation":1,"generation":1'),
+    body_with().replace(b'"generation":1', b'"generation": 1'),
+    body_with().replace(b'"vault_id"', b'"vault\\u005fid"'),
+    body_with().replace(b'"magic":"memvault-vault",', b"")[:-1] + b',"magic":"memvault-vault"}',
+    body_with(slots=[SLOT | {"extra": json.loads("[" * 400 + "]" * 400)}]),
+]
+
+
+@pytest.mark.parametrize("body", NEVER_WRITTEN, ids=map(str, range(len(NEVER_WRITTEN))))
 def test_a_header_that_memvault_would_not_write_is_refused_even_under_a_fitting_checksum(body: bytes):
     with pytest.raises(HeaderDamaged):
         codec.decode(spell(body))

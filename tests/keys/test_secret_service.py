@@ -74,7 +74,8 @@ BUS = """<busconfig>
   <type>session</type>
   <listen>unix:path={path}</listen>
   <policy context="default">
-    <allow send_destination="*"/>
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
     <allow own="*"/>
   </policy>
 </busconfig>
@@ -185,13 +186,11 @@ def test_a_reset_keyring_is_empty_and_gets_no_new_key_by_itself(
     assert session.overwrite(None) == 1
 
 
-@pytest.mark.parametrize("secret", [b"something else", b"memvault-kek-1:" + b"ab" * 32, b"\xff\xfe", b""])
-def test_a_replaced_entry_is_changed_not_wrong(session: Desktop, kept: ring.Created, secret: bytes):
-    assert session.overwrite(secret) == 1
-    with pytest.raises((KeychainChanged, KeychainUnsafe)) as caught:
-        ring.open_with_keychain(kept.header, PATIENT)
-    if secret.isascii() and secret:
-        assert type(caught.value) is KeychainChanged
+def test_a_replaced_entry_is_changed_not_wrong(session: Desktop, kept: ring.Created):
+    for secret in (b"something else", b"memvault-kek-1:" + b"ab" * 32, b"\xff\xfe", b""):
+        assert session.overwrite(secret) == 1
+        with pytest.raises(KeychainChanged):
+            ring.open_with_keychain(kept.header, PATIENT)
 
 
 def test_without_the_bus_there_is_no_keychain(

@@ -217,6 +217,7 @@ def test_shipped_means_are_what_regeneration_gives(real: Embedder, real_means: M
         for lang in LANGUAGES:
             shipped, made = real_means.of(role, lang), again.of(role, lang)
             assert float(shipped @ made) / float(np.linalg.norm(shipped) * np.linalg.norm(made)) > 0.999
+            assert float(np.linalg.norm(shipped - made)) < 0.02  # what styles and languages differ by is 0.1
 
 
 def test_cross_language_recall_on_public_data(real: Embedder, real_means: Means, data_dir: Path) -> None:

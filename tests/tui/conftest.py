@@ -24,7 +24,7 @@ from memvault.errors import DaemonDown, MemvaultError
 from memvault_tui.app import MemvaultApp
 from memvault_tui.i18n import use_language
 
-PASSPHRASE = "ship it"
+PASSPHRASE = "ship it now"
 PATIENCE_S = 20.0
 
 SizeInCells = tuple[int, int]

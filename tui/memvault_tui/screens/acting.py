@@ -6,6 +6,8 @@ the calls, the questions before them and the words after them.
 
 from __future__ import annotations
 
+from functools import partial
+
 from memvault_tui.i18n import _, n_
 from memvault_tui.records import Memory
 from memvault_tui.screens.base import Working
@@ -54,7 +56,7 @@ class ActsOnMemories(Working):
             self.act(self._verify(targets))
 
     async def _verify(self, ids: list[str]) -> None:
-        done = [await self.gateway.verify(memory_id) for memory_id in ids]
+        done = [await self.as_person(partial(self.gateway.verify, memory_id)) for memory_id in ids]
         self.changed_here(done)
         self.memvault.say(
             n_("{n} memory verified as of today.", "{n} memories verified as of today.", len(done))
@@ -66,7 +68,7 @@ class ActsOnMemories(Working):
             self.act(self._switch(self.targets(), on=current.status == "disabled"))
 
     async def _switch(self, ids: list[str], on: bool) -> None:
-        done = [await self.gateway.switch(memory_id, on) for memory_id in ids]
+        done = [await self.as_person(partial(self.gateway.switch, memory_id, on)) for memory_id in ids]
         self.changed_here(done)
         if on:
             words = n_("{n} memory is on again.", "{n} memories are on again.", len(done))

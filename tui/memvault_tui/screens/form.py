@@ -213,7 +213,7 @@ class AddForm(MemoryForm[str | None]):
         self.act(self._send(fields), "save", exclusive=True)
 
     async def _send(self, fields: dict[str, Any]) -> None:
-        added = await self.gateway.add(fields)
+        added = await self.as_person(lambda: self.gateway.add(fields))
         if added.outcome == "refused":
             self.query_one("#problem", Bar).show(((" " + (added.reason or _("Refused.")), "bad"),))
             return

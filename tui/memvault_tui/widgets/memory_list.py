@@ -216,7 +216,11 @@ class MemoryList(LineDrawing, can_focus=True):
     def _want(self, page: int) -> None:
         if page not in self._wanted:
             self._wanted.add(page)
-            self.post_message(self.PageWanted(self.generation, page * PAGE_ROWS))
+            self.call_later(self._ask_for, self.generation, page)
+
+    def _ask_for(self, generation: int, page: int) -> None:
+        """Post from the list's own turn: a message made while the screen paints would stop at the screen."""
+        self.post_message(self.PageWanted(generation, page * PAGE_ROWS))
 
     def still_wanted(self, generation: int, offset: int) -> bool:
         """Whether the page is visible now; a page scrolled past is not worth fetching."""

@@ -57,8 +57,8 @@ def _wrap_paragraph(paragraph: str, columns: int) -> list[str]:
     for atom in _ATOM.findall(paragraph):
         for piece in _pieces(atom, columns):
             size = width(piece)
-            if used + size > columns and line.strip():
-                lines.append(line.rstrip())
+            if used + size > columns:
+                lines += [line.rstrip()] if line.strip() else []
                 line, used = "", 0
                 if piece.isspace():
                     continue

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from memvault.cli.output import Output
+from memvault.cli.output import Output, dim
 from memvault.errors import Usage
 
 MAX_FILE_BYTES = 4096
@@ -43,7 +43,7 @@ def read(path: Path, out: Output) -> str:
     except OSError as error:
         raise Usage(f"the passphrase file cannot be read: {path}: {error.strerror}") from error
     if stat.S_ISREG(mode) and mode & 0o077 and sys.stderr.isatty():
-        out.warn(f"other users of this computer may read {path} (chmod 600 makes it yours alone)")
+        out.note(dim(f"Other users of this computer may read {path}; chmod 600 makes it yours alone."))
     line = data.split(b"\n", 1)[0].removesuffix(b"\r")
     if len(line) > MAX_FILE_BYTES:
         raise Usage(f"the first line of the passphrase file is longer than {MAX_FILE_BYTES:,} bytes")

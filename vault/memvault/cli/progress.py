@@ -35,8 +35,13 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        """Take the bar off the screen; the next update draws a new one."""
         if self._bar is not None:
             self._bar.stop()
+            self._bar = self._task = None
 
     def update(self, done: int, total: int, stage: str = "") -> None:
         """Tell how far the work is; `total` is 0 when unknown."""
@@ -69,3 +74,5 @@ class Meter:
             self._bar.start()
         if self._task is not None:
             self._bar.update(self._task, description=label, completed=done, total=total or None)
+        if done >= total > 0:
+            self._clear()

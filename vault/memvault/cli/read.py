@@ -104,7 +104,8 @@ def _event_line(event: dict[str, Any]) -> str:
     if event.get("from") or event.get("to"):
         line += f": {event.get('from') or 'new'} -> {event.get('to') or 'gone'}"
     if event.get("before_version") != event.get("after_version"):
-        line += f", version {event.get('before_version') or '-'} -> {event.get('after_version') or '-'}"
+        before, after = event.get("before_version"), event.get("after_version")
+        line += ", version " + " -> ".join(str(version) for version in (before, after) if version is not None)
     return f"{line} ({words(event['reason'])})" if event.get("reason") else line
 
 

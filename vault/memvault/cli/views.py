@@ -23,7 +23,7 @@ _ONE_LINE_FROM = 120
 
 
 def words(value: object) -> str:
-    """A value of the protocol as words: lists joined, nothing for None."""
+    """A value of the protocol as words: lists joined, nothing for None and for zero counts in an object."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -31,7 +31,9 @@ def words(value: object) -> str:
     if isinstance(value, list | tuple):
         return "; ".join(filter(None, map(words, cast("Sequence[object]", value))))
     if isinstance(value, dict):
-        return ", ".join(f"{key} {words(item)}" for key, item in cast("dict[str, object]", value).items())
+        return ", ".join(
+            f"{key} {words(item)}" for key, item in cast("dict[str, object]", value).items() if item
+        )
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
@@ -65,8 +67,7 @@ def show_record(out: Output, record: Record) -> None:
         status_piece(words(record.get("status"))),
         f" {record.get('kind')} · {place(record)} · version {record.get('version')}",
     )
-    _show_rows(out, _claim_rows(record))
-    _show_rows(out, _trust_rows(record))
+    _show_rows(out, [*_claim_rows(record), *_trust_rows(record)])
 
 
 def _show_rows(out: Output, labelled: Sequence[tuple[str, str]]) -> None:
@@ -84,7 +85,7 @@ def _claim_rows(record: Record) -> list[tuple[str, str]]:
     if record.get("value") is not None:
         claim += f" = {record['value']}"
     return [
-        ("why     ", words(record.get("why"))),
+        ("why", words(record.get("why"))),
         ("how", words(record.get("how_to_apply"))),
         ("when", words(record.get("conditions"))),
         ("context", words(record.get("context"))),
@@ -100,7 +101,7 @@ def _trust_rows(record: Record) -> list[tuple[str, str]]:
     if record.get("last_used_at"):
         used += f", last {when(record['last_used_at'])}"
     return [
-        ("trust   ", f"{trust}, {words(record.get('sensitivity'))}, seen {record.get('observations', 1)}×"),
+        ("trust", f"{trust}, {words(record.get('sensitivity'))}, seen {record.get('observations', 1)}×"),
         *[("from", source_line(source)) for source in rows(record, "sources")],
         ("flags", words(record.get("flags"))),
         ("replaces", words(record.get("supersedes"))),
@@ -108,10 +109,14 @@ def _trust_rows(record: Record) -> list[tuple[str, str]]:
         ("updated", when(record.get("updated_at"))),
         ("verified", when(record.get("verified_at")) or "never"),
         ("used", used),
-        ("valid", " to ".join(filter(None, (day(record.get("valid_from")), day(record.get("valid_to")))))),
+        ("valid", _span(day(record.get("valid_from")), day(record.get("valid_to")))),
         ("expires", when(record.get("expires_at"))),
         ("id", words(record.get("id"))),
     ]
+
+
+def _span(first: str, last: str) -> str:
+    return " ".join(filter(None, (f"from {first}" if first else "", f"until {last}" if last else "")))
 
 
 def show_list(out: Output, records: Iterable[Record]) -> None:

@@ -74,6 +74,8 @@ def _serve(request: dict[str, Any]) -> dict[str, Any]:
         raise Trouble("locked", "", name) from None
     except NoKeyringError:
         raise Trouble("unsafe", "there is none", name) from None
+    except UnicodeDecodeError:
+        raise Trouble("changed", "what it keeps is no text", name) from None
     except PasswordDeleteError:
         secret = None
     return {"status": "ok", "backend": name, "secret": secret, "reason": ""}

@@ -43,7 +43,7 @@ _KEK = re.compile(r"memvault-kek-1:([0-9a-f]{64})")
 _FAILURES: dict[str, tuple[type[KeychainTrouble], str]] = {
     "locked": (KeychainLocked, "the system keychain is locked"),
     "unsafe": (KeychainUnsafe, "there is no system keychain that keeps keys safely"),
-    "changed": (KeychainChanged, "another system keychain answers than the one that keeps this vault's key"),
+    "changed": (KeychainChanged, "the system keychain is no longer what it was when it got this vault's key"),
     "failed": (KeychainUnsafe, "the system keychain answered with an error"),
 }
 

@@ -9,7 +9,6 @@ docs/benchmarks.md). A day's questions count from the next day on, so that an an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +47,7 @@ class Asked:
         self._fresh = True
 
     def mean(self, language: Language, day: int) -> Vector:
-        """What questions of that day are centred by; computed once a day, and again when the clock went back."""
+        """What questions of that day are centred by; computed once a day."""
         if day != self._day:
             self._day = day
             if self._fresh:
@@ -58,7 +57,7 @@ class Asked:
         return self._means.of("query", language) if found is None else found
 
     def centre(self, vector: Vector, language: Language, day: int) -> Vector:
-        """The question vector with what all questions share taken off, of length 1 (or 0 when nothing is left)."""
+        """The question vector with what all questions share taken off, of length 1, or 0."""
         moved = vector - self.mean(language, day)
         length = float(np.linalg.norm(moved))
         return (moved / length if length > 1e-6 else moved * 0.0).astype(np.float32)
@@ -88,4 +87,4 @@ class Asked:
         own = found.total / max(found.count, 1e-9)
         share = found.count / (found.count + ASKED_HALF_AT)
         blended = (1.0 - share) * self._means.of("query", language) + share * own
-        return cast(Vector, blended.astype(np.float32))
+        return blended.astype(np.float32)

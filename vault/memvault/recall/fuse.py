@@ -7,6 +7,8 @@ unrelated texts whatever their languages.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,23 +19,26 @@ Mask = npt.NDArray[np.bool_]
 _NEVER = np.float32(-np.inf)
 
 
-def evidence(lexical: Floats, semantic: Floats | None, present: Mask, foreign: Mask) -> Floats:
+def evidence(lexical: Floats, semantic: Floats | None, present: Mask, foreign: Mask, rows: int) -> Floats:
     """Log-odds that each row answers; minus infinity where there is neither a word nor a vector.
 
     Rows without a vector, and questions without one, are judged by words alone. A `foreign` row is in
     another language than the question: that it shares no words says nothing, so it counts at least the
-    words that a row of its meaning would share in the question's own language.
+    words that a row of its meaning would share in the question's own language. `rows` is how many the
+    caller may see.
     """
+    many = known.MIDDLE_PER_DECADE * math.log10(max(rows, 1))
     steep = np.float32(known.STEEPNESS)
-    alone = (lexical - np.float32(known.LEXICAL_ONLY_MIDDLE)) * steep
+    alone = (lexical - np.float32(known.LEXICAL_ONLY_MIDDLE + many)) * steep
     alone[lexical <= 0.0] = _NEVER
     if semantic is None:
         return alone
-    expected = np.where(foreign, semantic * np.float32(known.FOREIGN_WORDS), np.float32(0.0))
+    shared = (semantic - np.float32(known.FOREIGN_FROM)) * np.float32(known.FOREIGN_WORDS)
+    expected = np.where(foreign, shared, np.float32(0.0))
     joined = np.maximum(lexical, expected)
     joined *= np.float32(known.LEXICAL_SHARE)
     joined += semantic
-    joined -= np.float32(known.MIDDLE)
+    joined -= np.float32(known.MIDDLE + many)
     joined *= steep
     return np.where(present, joined, alone)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from memvault.recall import fuse, lexical
 from memvault.recall.asked import Asked
-from memvault.recall.calibration import THRESHOLD
+from memvault.recall.calibration import FOLLOWING, THRESHOLD
 from memvault.recall.explain import Days, reasons
 from memvault.recall.lexical import Postings, TermMatch
 from memvault.recall.query import Entry, Explanation, Hit, Matrix, Query, Shelf
@@ -208,7 +208,7 @@ class Index:
         words = lexical.score(matches, lengths, max(float(lengths.sum(where=mask)) / permitted.count, 1.0))
         meaning = self._meaning(query, permitted)
         foreign = rows.column("language") != rows.languages.number(query.language)
-        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size), foreign)
+        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size), foreign, permitted.count)
         wanted = mask if query.kinds is None else mask & rows.of_kinds(query.kinds)
         odds[~wanted] = -np.inf
         exact = rows.exact(query.subject, query.attribute, wanted)
@@ -224,6 +224,8 @@ class Index:
     def _ranked(self, found: _Evidence, limit: int) -> tuple[Slots, Floats]:
         """Slots above the threshold by score, equal ones by id, and their scores."""
         least = fuse.odds(found.threshold)
+        if found.query.threshold is None and float(found.odds.max()) >= least:
+            least = fuse.odds(FOLLOWING)
         slots = np.flatnonzero(found.odds >= least) if least > -np.inf else np.flatnonzero(found.odds > least)
         most = max(_WEIGHED, limit)
         if len(slots) > most:

@@ -185,7 +185,8 @@ def inverse_frequency(holding: int, permitted: int) -> float:
 def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_length: float) -> Scores:
     """BM25 of every slot as a share of what the question asks for: about 1 when each term stands once.
 
-    `matches` come most informative first. `lengths` are those of all slots; `mean_length` is that of the permitted ones, above 0.
+    `matches` come most informative first. `lengths` are those of all slots; `mean_length` is that of the
+    permitted ones, above 0.
     """
     out = np.zeros(len(lengths), np.float32)
     asked = sum(found.information for found in matches[:ASKED_TERMS])

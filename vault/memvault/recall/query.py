@@ -73,7 +73,7 @@ class Query:
     subject: str | None = None
     attribute: str | None = None
     threshold: float | None = None
-    """Least relevance that is returned; None takes the calibrated one, 0 returns everything that matched."""
+    """Least relevance that is returned; None takes the calibrated ones, 0 returns everything that matched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ class Change:
     moved: set[str] = field(default_factory=set[str])
     """Memories whose text changed or that are gone: their vectors no longer hold."""
     head: Head | None = None
+    summary: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Kept with the run, beside the number of memories it touched."""
 
     def create(self, record: Record, move: Move, reason: str) -> None:
         """Insert a new memory in the state its `move` gives it."""
@@ -234,7 +236,7 @@ def change(vault: Vault, kind: str, actor: str, *, run: str | None = None) -> It
             runs.start(vault.writer, work.run, kind, actor, work.at)
         yield work
         if run is None:
-            runs.finish(vault.writer, work.run, work.at, {"memories": len(work.touched)})
+            runs.finish(vault.writer, work.run, work.at, {"memories": len(work.touched), **work.summary})
     if work.head is not None:
         vault.mark.write(work.head)
     if work.touched:

@@ -140,7 +140,7 @@ class EmbeddingWorker:
     def _slot(self, embedder: Embedder) -> None:
         texts = self._take(SLOT_TEXTS)
         if texts:
-            self._put([(memory, _embedded(embedder, text)) for memory, text in texts])
+            self._put(list(zip([memory for memory, _ in texts], _embedded(embedder, texts), strict=True)))
         with self._wake:
             if texts:
                 self._more = True
@@ -149,12 +149,14 @@ class EmbeddingWorker:
                 self._wake.notify_all()
 
 
-def _embedded(embedder: Embedder, text: str) -> Vector:
-    """Vectors of one passage, shape (windows, dims); a zero vector, near nothing, for text without words."""
+def _embedded(embedder: Embedder, texts: Texts) -> list[Vector]:
+    """Vectors of passages, shape (windows, dims) each; a zero vector, near nothing, for text without words."""
     try:
-        return embedder.embed_passages([text])[0]
+        return list(embedder.embed_passages([text for _, text in texts]))
     except ModelInputInvalid:
-        return np.zeros((1, embedder.dims), dtype=np.float32)
+        if len(texts) == 1:
+            return [np.zeros((1, embedder.dims), dtype=np.float32)]
+        return [_embedded(embedder, [one])[0] for one in texts]
 
 
 def _answer(embedder: Embedder, text: str, answer: Future[Any]) -> None:

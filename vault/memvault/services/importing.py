@@ -16,13 +16,14 @@ from memvault.errors import Refused, Usage
 from memvault.ids import new_id
 from memvault.importers import IMPORTERS
 from memvault.importers.base import Found, Item, Target, Unreadable
-from memvault.model import Claim, Draft, Outcome, Record, Scope, Source
+from memvault.model import Authority, Draft, Outcome, Record, Scope, Source, Status
 from memvault.services.caller import Caller
 from memvault.services.change import Change, change
 from memvault.services.intake import checked_claim, checked_source
-from memvault.services.remember import Written, tombstoned, write
+from memvault.services.remember import Written, supersede, tombstoned, write
 from memvault.services.vault import Vault
 from memvault.store import memories, runs, settings
+from memvault.text import fold
 
 STEP_S = 0.05
 """Longest time one step keeps the writer."""
@@ -178,9 +179,11 @@ class ImportJob:
         if refusal is not None:
             settings.count(self.vault.writer, "prevented_resurrections")
             return refusal
-        known = self._known(draft)
-        if known is not None:
-            return Written(Outcome.MERGED, known.id, known.version, "known already", None, changed=False)
+        before, same = _before(self.vault, draft)
+        if before is not None and same:
+            return Written(Outcome.MERGED, before.id, before.version, "known already", None, changed=False)
+        if before is not None:
+            return supersede(work, self.caller, draft, before, "the document says something else by now")
         key = self.vault.derive(draft.claim).content_key
         again = key in self._seen
         self._seen.add(key)
@@ -190,20 +193,6 @@ class ImportJob:
             if again and written.outcome is Outcome.ACTIVE
             else written
         )
-
-    def _known(self, draft: Draft) -> Record | None:
-        """The memory that came from this very source before, whatever became of it since.
-
-        A memory that was edited, replaced or switched off must not come back beside itself. A ref names its
-        text by a digest; that of a whole note does not, so there the file must be unchanged.
-        """
-        for source in draft.sources:
-            for record in memories.with_source(self.vault.writer, source.type, source.ref):
-                if _place(record.claim) == _place(draft.claim) and (
-                    _names_its_text(source.ref) or _same_file(source, record)
-                ):
-                    return record
-        return None
 
     def _count(self, where: str, written: Written) -> None:
         report = self.report
@@ -224,9 +213,29 @@ class ImportJob:
 _names_its_text = re.compile(r"[#-][0-9a-f]{10}\Z").search
 
 
-def _place(claim: Claim) -> tuple[str, str | None]:
-    return claim.scope, claim.project
+def _before(vault: Vault, draft: Draft) -> tuple[Record | None, bool]:
+    """The memory that this very place of this document gave before, and whether it said the same then.
+
+    What was edited, replaced or switched off since must not come back beside itself; a changed text replaces
+    what it said before, unless a person has made that their own.
+    """
+    standing: Record | None = None
+    for source in draft.sources:
+        for record in memories.with_source(vault.writer, source.type, source.ref):
+            if (record.claim.scope, record.claim.project) != (draft.claim.scope, draft.claim.project):
+                continue
+            if _said_the_same(vault, draft, source, record):
+                return record, True
+            if record.status is Status.ACTIVE and record.authority.rank <= Authority.DOCUMENT.rank:
+                standing = record
+    return standing, False
 
 
-def _same_file(source: Source, record: Record) -> bool:
-    return any((old.ref, old.content_hash) == (source.ref, source.content_hash) for old in record.sources)
+def _said_the_same(vault: Vault, draft: Draft, source: Source, record: Record) -> bool:
+    """By the digest in the reference, by the file's hash, or by the text of any version."""
+    if _names_its_text(source.ref) or any(
+        (old.ref, old.content_hash) == (source.ref, source.content_hash) for old in record.sources
+    ):
+        return True
+    text = fold(draft.claim.content)
+    return any(fold(old["content"]) == text for old in memories.versions(vault.writer, record.id))

@@ -54,8 +54,10 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
     with change(vault, "rollback", caller.actor) as work:
         for taken in (*reversed(dependents), run):
             _take_back(work, taken, restored, removed)
-            summary = (runs.get(vault.writer, taken) or {}).get("summary", {})
-            runs.finish(vault.writer, taken, work.at, summary, "rolled_back")
+            runs.set_status(vault.writer, taken, "rolled_back")
+            for earlier in _taken_by(vault, taken):
+                runs.set_status(vault.writer, earlier, "kept")
+        work.summary["taken"] = [*dependents, run]
     vault.writer.truncate_log()
     return RolledBack([memory for memory in restored if memory not in removed], list(removed), work.run)
 
@@ -85,10 +87,23 @@ def _dependents(vault: Vault, run: str) -> list[str]:
         for memory, _ in runs.images(vault.writer, current):
             for later in events.later_runs(vault.writer, memory, current):
                 stands = (runs.get(vault.writer, later) or {}).get("status") != "rolled_back"
-                if later not in found and stands and not _gone(vault, memory):
+                if later in found or not stands or _cancels_out(vault, later, current):
+                    continue
+                if not _gone(vault, memory):
                     found.add(later)
                     waiting.append(later)
     return sorted(found)
+
+
+def _taken_by(vault: Vault, run: str) -> list[str]:
+    """The runs that a rollback took back; empty for any other run."""
+    return (runs.get(vault.writer, run) or {}).get("summary", {}).get("taken", [])
+
+
+def _cancels_out(vault: Vault, later: str, run: str) -> bool:
+    """Whether `later` only took back what came after `run` as well: the two together changed nothing."""
+    taken = _taken_by(vault, later)
+    return bool(taken) and all(one > run for one in taken)
 
 
 def _gone(vault: Vault, memory: str) -> bool:

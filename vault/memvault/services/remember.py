@@ -229,6 +229,12 @@ def _supersede(work: Change, draft: Draft, authority: Authority, found: Comparis
     return Written(Outcome.SUPERSEDED, record.id, 1, found.reason, work.run)
 
 
+def supersede(work: Change, caller: Caller, draft: Draft, old: Record, reason: str) -> Written:
+    """Put a checked draft in the place of `old`, whose own source says it now. Opens no transaction."""
+    found = Comparison(Verdict.SUPERSEDE, (old,), reason)
+    return _supersede(work, draft, authority_of(caller, draft.sources), found)
+
+
 def _yield(work: Change, draft: Draft, authority: Authority, found: Comparison) -> Written:
     """The new claim is kept for audit only: what stands has the higher authority."""
     record = _record(work, draft, authority, Status.ACTIVE)
@@ -283,7 +289,14 @@ def edit(
         if refusal is not None:
             raise Refused(refusal.reason)
     with change(vault, "edit", caller.actor) as work:
-        return work.revise(record, claim, "edit", reason)
+        found = work.revise(record, claim, "edit", reason)
+        if record.authority.rank >= Authority.USER_CONFIRMED.rank:
+            return found
+        trust = {
+            "authority": Authority.USER_CONFIRMED,
+            "confidence": max(record.confidence, CONFIDENCE[Authority.USER_CONFIRMED]),
+        }
+        return work.trust(found, "trust", "a person wrote this version", **trust)
 
 
 def _readable(vault: Vault, caller: Caller, memory: str) -> Record:

@@ -20,6 +20,10 @@ def finish(db: Database, run: str, at: str, summary: dict[str, Any], status: str
     db.run(sql, (at, status, codec.canonical(summary), run))
 
 
+def set_status(db: Database, run: str, status: str) -> None:
+    db.run("UPDATE run SET status = ? WHERE id = ?", (status, run))
+
+
 def close_unfinished(db: Database, at: str) -> int:
     """Mark runs that a crash cut short; what they committed stays and can be rolled back."""
     sql = "UPDATE run SET status = 'interrupted', finished_at = ? WHERE status = 'running'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -47,7 +48,7 @@ def demo(at: Invocation, no_tui: bool) -> int:
             tour = Tour(home, material.load(), meter.update)
             try:
                 steps = _run(at, tour)
-                _report(at, steps, time.perf_counter() - began_s)
+                _report(at, home, steps, time.perf_counter() - began_s)
                 if not no_tui:
                     _offer_a_look(at, tour)
             finally:
@@ -73,17 +74,19 @@ def _show(at: Invocation, step: Step) -> None:
     if step.name != "recall":
         at.out.line(mark, dim(took), f"  {step.name}: ", cut(step.detail, at.out.width - 21 - len(step.name)))
         return
-    at.out.line(mark, dim(took), "  ", cut(str(step.facts["query"]), at.out.width - 19))
+    query, kind = str(step.facts["query"]), str(step.facts["kind"])
+    at.out.line(mark, dim(took), "  ", cut(query, at.out.width - 23 - len(kind)), dim(f"  ({kind})"))
     at.out.line(" " * 19, dim(cut(step.detail, at.out.width - 19)))
 
 
-def _report(at: Invocation, steps: list[Step], took_s: float) -> None:
+def _report(at: Invocation, home: Path, steps: list[Step], took_s: float) -> None:
     found = [step for step in steps if step.name == "recall"]
     right = sum(step.ok for step in found)
     wrong = [step.name for step in steps if not step.ok]
     if at.out.as_json:
         at.out.document({
             "ok": not wrong,
+            "home": str(home),
             "took_ms": round(took_s * 1000, 1),
             "recalled": right,
             "questions": len(found),

@@ -10,9 +10,20 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """Something to import, and how many of its entries are broken on purpose."""
+
+    kind: str
+    path: Path
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question, and a piece of the text that the right memory holds; None when nothing answers it."""
 
+    kind: str
+    """What makes it hard: other words, another language, two characters."""
     query: str
     expected: str | None
 
@@ -29,8 +40,7 @@ class Correction:
 class Material:
     """Everything the tour needs."""
 
-    imports: tuple[tuple[str, Path, int], ...]
-    """(kind of importer, path, parts broken on purpose) in the order they are imported."""
+    samples: tuple[Sample, ...]
     questions: tuple[Question, ...]
     correction: Correction
     deletion: str
@@ -42,10 +52,10 @@ def load() -> Material:
     folder = Path(str(resources.files("memvault.samples")))
     plan: dict[str, Any] = json.loads((folder / "questions.json").read_text("utf-8"))
     return Material(
-        imports=tuple(
-            (str(item["kind"]), folder / item["path"], int(item["unreadable"])) for item in plan["imports"]
+        samples=tuple(
+            Sample(one["kind"], folder / one["path"], one["unreadable"]) for one in plan["imports"]
         ),
-        questions=tuple(Question(item["query"], item["expected"]) for item in plan["questions"]),
+        questions=tuple(Question(one["kind"], one["query"], one["expected"]) for one in plan["questions"]),
         correction=Correction(plan["correct"]["text"], plan["correct"]["content"]),
         deletion=plan["delete"]["text"],
     )

@@ -14,12 +14,12 @@ from typing import Any
 
 from memvault.cli.answers import Answer, rows
 from memvault.cli.demo import traces
-from memvault.cli.demo.material import Material, Question
+from memvault.cli.demo.material import Material, Question, Sample
 from memvault.client import Client
 from memvault.errors import MemvaultError
 
 _POLL_S = 0.05
-_EMBED_TIMEOUT_S = 300.0
+_EMBED_TIMEOUT_MS = 300_000.0
 _RECALLED = 5
 
 Embedding = Callable[[int, int], None]
@@ -59,8 +59,8 @@ class Tour:
         """Do everything, in order. Raises MemvaultError when the vault cannot be used at all."""
         yield self._make_vault()
         harmless = self._words_of_the_files()
-        for kind, path, unreadable in self._material.imports:
-            yield self._import(kind, path, unreadable)
+        for sample in self._material.samples:
+            yield self._import(sample)
         yield self._embed()
         self._texts += [str(record["content"]) for record in self._everything()]
         for question in self._material.questions:
@@ -83,18 +83,19 @@ class Tour:
         detail = f"encrypted, opened by {' or '.join(slots)}"
         return Step("vault", bool(made.get("recovery_code")), took_ms, detail, {"slots": slots})
 
-    def _import(self, kind: str, path: Path, unreadable: int) -> Step:
+    def _import(self, sample: Sample) -> Step:
         """Import a sample; what is broken on purpose must be reported, nothing else."""
         started_s = time.perf_counter()
-        request = {"kind": kind, "path": str(path), "scope": "private", "dry_run": False}
+        request = {"kind": sample.kind, "path": str(sample.path), "scope": "private", "dry_run": False}
         report: Answer = self._call("import.run", request)
-        taken = {name: int(report.get(name) or 0) for name in ("added", "merged", "candidates")}
-        refused = len(rows(report, "refused")) + len(rows(report, "unreadable"))
-        detail = ", ".join([f"{count} {name}" for name, count in taken.items() if count] or ["nothing added"])
-        if refused:
-            detail += f", {refused} refused or unreadable"
-        ok = taken["added"] > 0 and refused == unreadable
-        return Step(f"import {kind}", ok, _ms_since(started_s), detail, {**taken, "refused": refused})
+        facts = {name: int(report.get(name) or 0) for name in ("added", "merged", "candidates")}
+        facts |= {name: len(rows(report, name)) for name in ("refused", "unreadable")}
+        detail = ", ".join(f"{count} {name}" for name, count in facts.items() if count) or "nothing"
+        as_meant = facts["unreadable"] == sample.unreadable
+        if as_meant and sample.unreadable:
+            detail += " (broken on purpose)"
+        ok = facts["added"] > 0 and not facts["refused"] and as_meant
+        return Step(f"import {sample.kind}", ok, _ms_since(started_s), detail, facts)
 
     def _embed(self) -> Step:
         """Wait until every memory has its vectors."""
@@ -103,12 +104,12 @@ class Tour:
             status: Answer = self._call("status")
             model: Answer = status.get("model") or {}
             pending, total = int(model.get("pending") or 0), int(status.get("memories") or 0)
-            if (not pending and model.get("state") != "loading") or _ms_since(
-                started_s
-            ) > _EMBED_TIMEOUT_S * 1000:
+            waiting = pending or model.get("state") == "loading"
+            if not waiting or _ms_since(started_s) > _EMBED_TIMEOUT_MS:
                 break
             self._on_embedding(total - pending, total)
             time.sleep(_POLL_S)
+        self._on_embedding(total, total)
         detail = f"{total - pending} of {total} memories by {model.get('id') or 'no model'}"
         ok = not pending and model.get("state") == "ready"
         return Step("vectors", ok, _ms_since(started_s), detail, {"memories": total, "pending": pending})
@@ -121,8 +122,9 @@ class Tour:
         wanted = question.expected
         rank = next((at for at, text in enumerate(found, 1) if wanted is not None and wanted in text), None)
         ok = rank is not None if wanted is not None else not found
-        facts = {"query": question.query, "expected": question.expected, "rank": rank, "results": len(found)}
-        return Step("recall", ok, took_ms, found[(rank or 1) - 1] if found else "nothing", facts)
+        shown = found[(rank or 1) - 1] if found else "nothing" if wanted else "nothing, as it should be"
+        facts = {"kind": question.kind, "query": question.query, "expected": wanted, "rank": rank}
+        return Step("recall", ok, took_ms, shown, {**facts, "results": len(found)})
 
     def _correct(self) -> Step:
         record = self._find(self._material.correction.text)
@@ -161,10 +163,10 @@ class Tour:
         started_s = time.perf_counter()
         self._call("vault.lock")
         result = traces.search(self.home, traces.distinctive_words(self._texts) - harmless)
+        outcome = f"found in {', '.join(result.found)}" if result.found else "none is there"
         detail = (
-            f"locked; {result.words:,} words of the memories looked for in {result.size_bytes:,} bytes of "
-            f"{result.files} files: "
-            + (f"found in {', '.join(result.found)}" if result.found else "none is there")
+            f"locked; {result.words:,} words of the memories, the deleted one included, looked for in "
+            f"{result.size_bytes:,} bytes of {result.files} files: {outcome}"
         )
         facts = {
             "files": result.files,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z]{5,}")
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}")
-_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+_ENCODINGS = ("utf-8", "utf-16-le")
 
 
 @dataclass(frozen=True, slots=True)
