@@ -231,13 +231,13 @@ async def test_verify_disable_and_undo(vault: Vault, tui: OpenTui, prove: Prove)
     async with tui(vault.home) as driver:
         await driver.sees("(verify first)")
         await driver.press("v")
+        await prove(driver)
         await driver.sees("1 memory verified")
         await driver.sees_not("(verify first)")
         await driver.press("x")
         await driver.sees("switched off")
         assert vault.get(memory_id)["status"] == "disabled"
         await driver.press("u")
-        await prove(driver)
         await driver.sees("Taken back.")
         await driver.until(lambda: vault.get(memory_id)["status"] == "active", "active again")
 

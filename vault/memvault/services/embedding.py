@@ -150,7 +150,7 @@ class EmbeddingWorker:
 
 
 def _embedded(embedder: Embedder, texts: Texts) -> list[Vector]:
-    """Vectors of passages, shape (windows, dims) each; a zero vector, near nothing, for text without words."""
+    """Vectors of passages, shape (windows, dims) each; zero, near nothing, for text without words."""
     try:
         return list(embedder.embed_passages([text for _, text in texts]))
     except ModelInputInvalid:
