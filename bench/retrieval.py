@@ -156,7 +156,7 @@ def _limited(pool: Pool, limit: int | None) -> Pool:
     )
 
 
-def _groups(pools: Sequence[Pool]) -> dict[str, list[Pool]]:
+def groups(pools: Sequence[Pool]) -> dict[str, list[Pool]]:
     """Pools that make one figure: all conversations of LoCoMo, each part of MADial by itself."""
     groups: dict[str, list[Pool]] = {}
     for pool in pools:
@@ -165,7 +165,7 @@ def _groups(pools: Sequence[Pool]) -> dict[str, list[Pool]]:
     return groups
 
 
-def _strangers(data: Path, name: str, most: int) -> list[Question]:
+def strangers_of(data: Path, name: str, most: int) -> list[Question]:
     """Questions in the same language whose answers lie in another set."""
     other = {"locomo": "longmemeval", "longmemeval": "locomo", "madial-zh": "cmrc", "cmrc": "madial"}
     pools = load(data, other.get(name, "longmemeval"))
@@ -174,7 +174,7 @@ def _strangers(data: Path, name: str, most: int) -> list[Question]:
 
 def main() -> None:
     """Parse, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with locomo, madial, ...")
     parser.add_argument("--set", choices=SETS, action="append", help="only this set (may be repeated)")
     parser.add_argument("--mode", choices=MODES, action="append", help="only this mode (may be repeated)")
@@ -185,9 +185,9 @@ def main() -> None:
     chosen = parser.parse_args()
     embedder = CachedEmbedder(chosen.model, chosen.cache, chosen.workers)
     for set_name in chosen.set or SETS:
-        for name, pools in _groups(load(chosen.data, set_name)).items():
+        for name, pools in groups(load(chosen.data, set_name)).items():
             limited = [_limited(pool, chosen.limit) for pool in pools]
-            strangers = _strangers(chosen.data, name, min(chosen.limit or 200, 200))
+            strangers = strangers_of(chosen.data, name, min(chosen.limit or 200, 200))
             for mode in chosen.mode or MODES:
                 for figure in figures(limited, name, mode, embedder, strangers):
                     print(json.dumps(_line(figure)), flush=True)

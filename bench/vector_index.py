@@ -164,7 +164,7 @@ def real_vectors(data: Path) -> tuple[Floats, Floats]:
 
 def main() -> None:
     """Parse, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder with the question sets, for real vectors as well")
     parser.add_argument("--rows", type=int, action="append", help="default 10000 and 100000")
     parser.add_argument("--queries", type=int, default=200)

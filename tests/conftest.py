@@ -233,11 +233,18 @@ class DaemonHome:
     def log(self) -> str:
         return self.layout.log.read_text() if self.layout.log.exists() else ""
 
-    def discard(self) -> None:
-        with contextlib.suppress(MemvaultError, OSError):
-            self._pids.add(Client(self.root, autostart=False).call("status")["daemon"]["pid"])
+    def hang_up(self) -> None:
+        """Close every connection made through this home."""
         for connection in self._open:
             connection.close()
+        self._open.clear()
+
+    def discard(self) -> None:
+        with contextlib.suppress(MemvaultError, OSError):
+            with Client(self.root, autostart=False) as client:
+                client.connect()
+                self._pids.add(client.hello["pid"])
+        self.hang_up()
         for pid in self._pids:
             if alive(pid):
                 self.end(pid)

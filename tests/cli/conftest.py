@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -206,32 +207,35 @@ def _make_home() -> Home:
     return home
 
 
-def _discard(home: Home) -> None:
-    home.stop()
-    shutil.rmtree(home.root, ignore_errors=True)
+@contextlib.contextmanager
+def _scratch(*, vault: bool) -> Iterator[Home]:
+    """A scratch home, with an open vault if wanted; afterwards its daemon is stopped and all is removed."""
+    home = _make_home()
+    try:
+        if vault:
+            home.json("init", "--no-keychain")
+        yield home
+    finally:
+        home.stop()
+        shutil.rmtree(home.root, ignore_errors=True)
 
 
 @pytest.fixture
 def bare() -> Iterator[Home]:
     """A home without a vault."""
-    home = _make_home()
-    yield home
-    _discard(home)
+    with _scratch(vault=False) as home:
+        yield home
 
 
 @pytest.fixture
 def fresh() -> Iterator[Home]:
     """A home with an open, empty vault of its own."""
-    home = _make_home()
-    home.json("init", "--no-keychain")
-    yield home
-    _discard(home)
+    with _scratch(vault=True) as home:
+        yield home
 
 
 @pytest.fixture(scope="session")
 def shared() -> Iterator[Home]:
     """One open vault for tests that stay within a project of their own and never lock it."""
-    home = _make_home()
-    home.json("init", "--no-keychain")
-    yield home
-    _discard(home)
+    with _scratch(vault=True) as home:
+        yield home

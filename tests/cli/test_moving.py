@@ -128,3 +128,18 @@ def test_a_proposal_waits_in_the_inbox_until_it_is_confirmed_or_rejected(shared:
     assert shared.json("inbox")["total"] == waiting["total"] - 2
     assert shared.error("confirm", good, status=7)["code"] == "illegal_transition"
     assert shared.error("get", bad, status=3)["code"] == "not_found"
+
+
+def test_an_interrupted_import_keeps_what_was_written_and_says_so(shared: Home) -> None:
+    folder = shared.root / "many"
+    folder.mkdir()
+    for number in range(1500):
+        (folder / f"{number}.md").write_text(f"---\nkind: fact\n---\nRoom {number} has {number * 7} lamps.\n")
+    args = ("import", "markdown", str(folder), "--scope", "private", "--project", "many")
+    done = shared.on_terminal(*args, answers=[("/1500", "\x03")])
+    assert done.status == 130, done
+    assert "running it again continues" in done.out
+    assert "takes it back" in done.out
+    kept = shared.json("list", "--project", "many", "--limit", "1")["total"]
+    assert 0 < kept < 1500
+    assert shared.json(*args)["added"] == 1500 - kept

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -114,3 +119,23 @@ def test_a_person_at_a_terminal_is_asked_twice_and_shown_the_code(bare: Home) ->
     )
     assert opened.status == 0, opened
     assert "unlocked, 0 memories" in opened.out
+
+
+def test_below_an_agent_host_the_passphrase_itself_is_the_proof(bare: Home) -> None:
+    marked = {"AGENT": "1"}
+    assert bare.json("init", "--no-keychain", env=marked)["recovery_code"]
+    bare.json("lock", env=marked)
+    assert bare.json("unlock", env=marked)["state"] == "unlocked"
+
+
+def test_serve_runs_the_daemon_until_it_is_told_to_stop(bare: Home) -> None:
+    program = Path(sys.executable).with_name("memvault")
+    with subprocess.Popen([str(program), "serve"], env=bare.env, start_new_session=True) as server:
+        socket = bare.path / "run" / "daemon.sock"
+        deadline = time.monotonic() + 30
+        while not socket.exists() and time.monotonic() < deadline:
+            os.sched_yield()
+        assert bare.json("status")["daemon"]["pid"] == server.pid
+        server.terminate()
+        assert server.wait(timeout=30) == 0
+    assert not socket.exists()

@@ -87,7 +87,7 @@ def test_a_client_that_comes_while_a_daemon_is_leaving_gets_the_next_one(daemon_
 
 def test_without_autostart_nothing_is_started(daemon_home: Any) -> None:
     with pytest.raises(DaemonDown):
-        Client(daemon_home.root, autostart=False).call("status")
+        Client(daemon_home.root, autostart=False).connect()
     assert not daemon_home.layout.run.exists()
 
 
@@ -102,7 +102,9 @@ def test_a_daemon_whose_socket_was_stolen_ends(daemon_home: Any) -> None:
 
 
 @pytest.mark.parametrize("what", ["link", "dangling link", "file", "folder"])
-def test_whatever_is_no_socket_in_its_place_is_refused(daemon_home: Any, tmp_path: Path, what: str) -> None:
+def test_whatever_is_no_socket_in_its_place_is_refused(
+    daemon_home: Any, tmp_path: Path, request: pytest.FixtureRequest, what: str
+) -> None:
     place = daemon_home.layout.socket
     place.parent.mkdir(mode=0o700)
     if what == "file":
@@ -114,6 +116,7 @@ def test_whatever_is_no_socket_in_its_place_is_refused(daemon_home: Any, tmp_pat
         with launch.short_path(tmp_path / "s") as name:
             elsewhere.bind(name)
         elsewhere.listen()
+        request.addfinalizer(elsewhere.close)
         place.symlink_to(tmp_path / ("s" if what == "link" else "nowhere"))
     with pytest.raises(UnsafePath):
         daemon_home.connect()
@@ -204,6 +207,7 @@ def test_another_users_process_is_turned_away_whatever_the_files_allow(daemon_ho
         [sys.executable, "-I", "-c", code, str(daemon_home.layout.socket)],
         capture_output=True, text=True, timeout=20, check=True,
     )  # fmt: skip
+    daemon_home.root.chmod(0o700)
     assert done.stdout.strip() == "b''"
     assert "another user" in daemon_home.log()
     assert daemon_home.connect().call("status")["state"] == "unlocked"
@@ -214,7 +218,7 @@ def test_a_read_only_home_is_told_as_such_and_left_as_it_is(
     new_home: Callable[..., Any], tmp_path: Path
 ) -> None:
     home = new_home(tmp_path / "ro").make_vault()
-    before = {path: raw for path, raw in home.files()}
+    before = dict(home.files())
     mounted = subprocess.run(["mount", "--bind", "-o", "ro", str(home.root), str(home.root)], check=False)
     if mounted.returncode:
         pytest.skip("cannot mount here")
@@ -225,7 +229,7 @@ def test_a_read_only_home_is_told_as_such_and_left_as_it_is(
         assert refusal.value.code == "read_only"
     finally:
         subprocess.run(["umount", str(home.root)], check=True)
-    assert {path: raw for path, raw in home.files()} == before
+    assert dict(home.files()) == before
 
 
 def test_a_socket_path_longer_than_the_system_takes_works_all_the_same(
@@ -258,7 +262,7 @@ def test_there_is_no_tcp_port(daemon_home: Any) -> None:
     pid = daemon_home.pid()
     inodes = set()
     for fd in Path(f"/proc/{pid}/fd").iterdir():
-        link = os.readlink(fd)
+        link = str(fd.readlink())
         if link.startswith("socket:["):
             inodes.add(link[8:-1])
     for table in ("tcp", "tcp6", "udp", "udp6"):

@@ -101,7 +101,8 @@ class Vault:
         return [item["content"] for item in page["items"]]
 
     def unlock(self) -> None:
-        self.client.call("vault.unlock", {"passphrase": PASSPHRASE})
+        if self.client.call("status")["state"] == "locked":
+            self.client.call("vault.unlock", {"passphrase": PASSPHRASE})
         self.client.call("presence.prove", {"passphrase": PASSPHRASE})
 
     def empty(self) -> None:

@@ -26,6 +26,8 @@ Progress = Callable[[dict[str, Any]], None]
 
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 0.5
+_HELLO_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.0)
+"""A daemon that is being killed takes connections for a moment, and drops them."""
 
 
 def _hello_params(name: str) -> dict[str, Any]:
@@ -50,6 +52,10 @@ def _outcome(message: dict[str, Any]) -> Any:
 def _is_farewell(message: dict[str, Any]) -> bool:
     """An error that answers no call: the daemon says why it closes, or that it could not read a line."""
     return message.get("id") is None and "error" in message
+
+
+def _another_may_answer(error: MemvaultError) -> bool:
+    return isinstance(error, DaemonDown) and not isinstance(error.__cause__, TimeoutError)
 
 
 def _speaks_another_version(error: MemvaultError) -> bool:
@@ -83,19 +89,21 @@ class Client:
         self.close()
 
     def connect(self) -> None:
-        """Connect and say hello, once. Raises DaemonDown."""
+        """Connect and say hello, once; instead of a daemon that is ending the next one. Raises DaemonDown."""
         if self._socket is not None:
             return
-        self._socket = launch.connect(self.layout, autostart=self._autostart)
-        try:
-            self.hello = self._exchange("hello", _hello_params(self.name), None)
-        except MemvaultError as error:
-            self.close()
-            if not (_speaks_another_version(error) and self._autostart):
-                raise
-            launch.replace(self.layout)
-            self._socket = launch.connect(self.layout, autostart=True)
-            self.hello = self._exchange("hello", _hello_params(self.name), None)
+        for pause_s in _HELLO_PAUSES_S:
+            self._socket = launch.connect(self.layout, autostart=self._autostart)
+            try:
+                self.hello = self._exchange("hello", _hello_params(self.name), None)
+                return
+            except MemvaultError as error:
+                self.close()
+                if not (self._autostart and pause_s and _another_may_answer(error)):
+                    raise
+                if _speaks_another_version(error):
+                    launch.replace(self.layout)
+            time.sleep(pause_s)
 
     def call(
         self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None
@@ -190,19 +198,21 @@ class AsyncClient:
         return self._writer is not None
 
     async def connect(self) -> None:
-        """Connect and say hello. Raises DaemonDown."""
+        """Connect and say hello; instead of a daemon that is ending the next one. Raises DaemonDown."""
         if self._writer is not None:
             return
-        await self._open()
-        try:
-            self.hello = await self.call("hello", _hello_params(self.name))
-        except MemvaultError as error:
-            await self.close()
-            if not (_speaks_another_version(error) and self._autostart):
-                raise
-            await asyncio.to_thread(launch.replace, self.layout)
+        for pause_s in _HELLO_PAUSES_S:
             await self._open()
-            self.hello = await self.call("hello", _hello_params(self.name))
+            try:
+                self.hello = await self.call("hello", _hello_params(self.name))
+                return
+            except MemvaultError as error:
+                await self.close()
+                if not (self._autostart and pause_s and _another_may_answer(error)):
+                    raise
+                if _speaks_another_version(error):
+                    await asyncio.to_thread(launch.replace, self.layout)
+            await asyncio.sleep(pause_s)
 
     async def _open(self) -> None:
         raw = await asyncio.to_thread(launch.connect, self.layout, autostart=self._autostart)

@@ -145,19 +145,28 @@ def connect(layout: HomeLayout, *, autostart: bool) -> socket.socket:
 
 def _start(layout: HomeLayout, deadline: float) -> socket.socket:
     child = _spawn(layout)
-    _children.append(child)
-    while time.monotonic() < deadline:
-        sock = try_connect(layout)
-        if sock is not None:
-            return sock
-        if child.poll() == 0:
-            # Another daemon owned the vault and may be on its way out.
-            child = _spawn(layout)
-            _children.append(child)
-        if child.poll() not in (None, 0):
-            raise DaemonDown(f"the daemon stopped while starting: {_last_words(child)}")
-        time.sleep(0.005)
+    try:
+        while time.monotonic() < deadline:
+            sock = try_connect(layout)
+            if sock is not None:
+                return sock
+            if child.poll() == 0:
+                # Another daemon owned the vault and may be on its way out.
+                _let_go(child)
+                child = _spawn(layout)
+            if child.poll() not in (None, 0):
+                raise DaemonDown(f"the daemon stopped while starting: {_last_words(child)}")
+            time.sleep(0.005)
+    finally:
+        _let_go(child)
     raise DaemonDown("the daemon did not answer in time")
+
+
+def _let_go(child: subprocess.Popen[bytes]) -> None:
+    """Stop listening to a started daemon, and reap those that have ended."""
+    if child.stderr is not None:
+        child.stderr.close()
+    _children[:] = [one for one in (*_children, child) if one.poll() is None]
 
 
 def _last_words(child: subprocess.Popen[bytes]) -> str:

@@ -72,6 +72,7 @@ class MemoryForm(VaultScreen[Result]):
                     yield Label(_(FIELD_WORDS[name]), markup=False)
                     hint = _("a date, as 2027-03-01") if name == "expires_at" else ""
                     yield Field(self._start.get(name, ""), placeholder=hint, id=name, compact=True)
+        yield Bar(id="note")
         yield Bar(id="problem")
         yield self.key_bar()
 
@@ -82,6 +83,7 @@ class MemoryForm(VaultScreen[Result]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
+        self.query_one("#note").display = False
         area = self.query_one("#content", Area)
         area.focus()
         area.move_cursor(area.document.end)
@@ -149,7 +151,9 @@ class EditForm(MemoryForm[Memory | None]):
             note = _(
                 "Characters that do not show are written out; a field you change is saved as you see it."
             )
-            self.query_one("#problem", Bar).show(((" " + note, "warn"),))
+            bar = self.query_one("#note", Bar)
+            bar.show(((" " + note, "warn"),))
+            bar.display = True
 
     def save(self) -> None:
         changes = {

@@ -86,7 +86,8 @@ def _stopped(at: Invocation) -> int:
         newest = []
     if newest and words(newest[0].get("kind")).startswith("import"):
         run = words(newest[0].get("run"))
-        at.out.note(f"Run {run}: {words(newest[0].get('summary'))}. `memvault rollback {run}` takes it back.")
+        done = words(newest[0].get("summary")) or "nothing new"
+        at.out.note(f"Run {run}: {done}. `memvault rollback {run}` takes it back.")
     return INTERRUPTED
 
 

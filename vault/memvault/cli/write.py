@@ -18,7 +18,8 @@ from memvault.ids import is_id
 
 SOURCE_TYPES = ("user", "conversation", "file", "tool", "import", "team")
 FAILURE_PARTS = ("symptom", "cause", "fix", "verification", "stop_rule")
-_READ_BYTES = text.MAX_CONTENT_BYTES + 1
+_READ_BYTES = 4 * text.MAX_CONTENT_BYTES
+"""Read at most this and one byte more: line ends and composed letters may shrink to the limit."""
 _STATUS_OF_OUTCOME = {
     "candidate": WaitsForPerson.exit_status,
     "refused": Refused.exit_status,
@@ -83,15 +84,18 @@ def _read_text(value: str, what: str) -> str:
     """The text itself, or standard input for `-`. Raises TextUnusable."""
     if value != "-":
         return text.accept(value, what)
-    return _decoded(sys.stdin.buffer.read(_READ_BYTES * 4), what)
+    return _decoded(sys.stdin.buffer.read(_READ_BYTES + 1), what)
 
 
 def _decoded(data: bytes, what: str) -> str:
+    if len(data) > _READ_BYTES:
+        raise TextUnusable(
+            f"the {what} is longer than the limit of {text.MAX_CONTENT_BYTES:,} bytes",
+            "One memory is one claim: keep the conclusion and name the document as its source.",
+        )
     try:
         return text.accept(data.decode("utf-8"), what)
     except UnicodeDecodeError as error:
-        if len(data) > text.MAX_CONTENT_BYTES:
-            raise TextUnusable(f"the {what} is longer than {text.MAX_CONTENT_BYTES:,} bytes") from error
         raise TextUnusable(f"the {what} is not UTF-8 text") from error
 
 
@@ -106,7 +110,7 @@ def _evidence(given: str | None, file: str | None) -> str | None:
         return _read_text("-", "evidence")
     try:
         with Path(file).expanduser().open("rb") as opened:
-            return _decoded(opened.read(_READ_BYTES * 4), "evidence")
+            return _decoded(opened.read(_READ_BYTES + 1), "evidence")
     except OSError as error:
         raise Usage(f"the evidence file cannot be read: {file}: {error.strerror}") from error
 

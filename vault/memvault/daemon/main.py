@@ -17,7 +17,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from memvault import config
 from memvault.clock import SystemClock
+from memvault.config import Config
 from memvault.daemon import home, logs
 from memvault.errors import MemvaultError
 from memvault.paths import HomeLayout, home_dir
@@ -56,15 +58,14 @@ def _note_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("stray exception: %s", type(error).__name__, exc_info=error)
 
 
-async def _serve(layout: HomeLayout, sock: socket.socket) -> None:
+async def _serve(layout: HomeLayout, settings: Config, sock: socket.socket) -> None:
     """Serve until a signal, a shutdown call, or the loss of the socket."""
-    from memvault import config
     from memvault.daemon.handlers import table
     from memvault.daemon.keeper import Keeper
     from memvault.daemon.server import Server
 
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    keeper = Keeper(layout, config.load(layout.config), SystemClock())
+    keeper = Keeper(layout, settings, SystemClock())
     server = Server(keeper, table(), lambda: loop.call_soon(ended.set) and None)
     loop.set_exception_handler(_note_stray)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -100,7 +101,8 @@ def run(root: Path) -> int:
         return error.exit_status
     try:
         logs.start(layout.log)
-        asyncio.run(_serve(layout, _passed_socket() or home.listen(layout)))
+        settings = config.load(layout.config)
+        asyncio.run(_serve(layout, settings, _passed_socket() or home.listen(layout)))
     except MemvaultError as error:
         log.warning("stopped: %s", error.code)
         sys.stderr.write(f"memvault: {error.message}\n")

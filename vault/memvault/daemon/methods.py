@@ -13,7 +13,7 @@ from typing import Any
 from memvault.daemon.keeper import Keeper
 from memvault.daemon.presence import Presence
 from memvault.daemon.session import Session
-from memvault.errors import NotFound, UnknownMethod
+from memvault.errors import UnknownMethod
 from memvault.rpc.wire import Params, convert
 
 
@@ -67,8 +67,7 @@ class Methods:
         if method is None:
             raise UnknownMethod(f"no method {name[:60]!r}")
         if method.who in (Who.PERSON, Who.PRESENT) and call.session.is_agent:
-            if method.who is Who.PERSON:
-                raise NotFound("no such memory")
+            # Before anything is looked up, so that the answer tells nothing about what exists.
             call.session.require_person()
         params = convert(raw if raw is not None else {}, method.params)
         if method.who is Who.PRESENT:

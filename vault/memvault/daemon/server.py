@@ -50,6 +50,7 @@ class Server:
         self._on_stop = on_stop
         self._sessions: dict[int, Session] = {}
         self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
         keeper.listeners.append(self._spread)
         keeper.on_lock.append(self.presence.forget)
 
@@ -69,6 +70,8 @@ class Server:
             await asyncio.wait(others, timeout=SHUTDOWN_TIMEOUT_S)
         for session in list(self._sessions.values()):
             session.writer.close()
+        if self._connections:
+            await asyncio.wait(self._connections, timeout=SHUTDOWN_TIMEOUT_S)
 
     def _spread(self, method: str, params: dict[str, Any]) -> None:
         for session in self._sessions.values():
@@ -76,6 +79,10 @@ class Server:
                 session.notify(method, params)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
         try:
             session = self._admit(writer)
         except (OSError, PermissionError):

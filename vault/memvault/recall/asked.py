@@ -28,13 +28,19 @@ class _Sum:
     count: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Used:
+    mean: Vector
+    share: float
+
+
 class Asked:
     """Sums of raw question vectors by language; `mean` is what centres the questions of a day."""
 
     def __init__(self, means: Means) -> None:
         self._means = means
         self._sums: dict[Language, _Sum] = {}
-        self._used: dict[Language, Vector] = {}
+        self._used: dict[Language, _Used] = {}
         self._day: int | None = None
         self._fresh = False
 
@@ -48,13 +54,21 @@ class Asked:
 
     def mean(self, language: Language, day: int) -> Vector:
         """What questions of that day are centred by; computed once a day."""
+        found = self._today(day).get(language)
+        return self._means.of("query", language) if found is None else found.mean
+
+    def share(self, language: Language, day: int) -> float:
+        """How much of that mean was learned here, 0..1."""
+        found = self._today(day).get(language)
+        return 0.0 if found is None else found.share
+
+    def _today(self, day: int) -> dict[Language, _Used]:
         if day != self._day:
             self._day = day
             if self._fresh:
                 self._used = {lang: self._blend(lang, found) for lang, found in self._sums.items()}
                 self._fresh = False
-        found = self._used.get(language)
-        return self._means.of("query", language) if found is None else found
+        return self._used
 
     def centre(self, vector: Vector, language: Language, day: int) -> Vector:
         """The question vector with what all questions share taken off, of length 1, or 0."""
@@ -83,8 +97,8 @@ class Asked:
                 self._sums[name] = _Sum(values[:-1].copy(), float(values[-1]))
         self._day, self._fresh = None, True
 
-    def _blend(self, language: Language, found: _Sum) -> Vector:
+    def _blend(self, language: Language, found: _Sum) -> _Used:
         own = found.total / max(found.count, 1e-9)
         share = found.count / (found.count + ASKED_HALF_AT)
         blended = (1.0 - share) * self._means.of("query", language) + share * own
-        return blended.astype(np.float32)
+        return _Used(blended.astype(np.float32), share)

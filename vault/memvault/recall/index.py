@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from threading import RLock
 
 import numpy as np
@@ -21,7 +22,7 @@ from memvault.recall.lexical import Postings, TermMatch
 from memvault.recall.query import Entry, Explanation, Hit, Matrix, Query, Shelf
 from memvault.recall.rows import Permitted, Rows, Slots
 from memvault.recall.semantic import Vectors
-from memvault.recall.terms import decode
+from memvault.recall.terms import Terms, decode
 from memvault.recall.weigh import weights
 from memvault_models.means import Means
 from memvault_models.port import LANGUAGES, Language
@@ -37,7 +38,7 @@ _WEIGHED = 512
 _NAMED = 0.2
 """Terms that weigh less in a question (function words) are not named in reasons."""
 _CHUNK = 4_096
-"""Vectors centred at once when many come in; bounds the temporary memory."""
+"""Memories taken in at once when many come; bounds the temporary memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +84,35 @@ class Index:
                 self._settle()
 
     def put_many(self, entries: Iterable[Entry]) -> None:
-        """Add or replace many memories at once; faster than `put` from some thousands on."""
-        given = list({entry.id: entry for entry in entries}.values())
-        terms = decode([entry.terms for entry in given])
+        """Add or replace many memories at once, faster than `put` from some thousands on.
+
+        Entries are taken in by chunks, so that raw vectors never lie in memory all at once.
+        Raises VaultDamaged when terms cannot be read; the chunks before are then in.
+        """
+        source = iter(entries)
         with self._lock:
-            self.drop_many([entry.id for entry in given])
-            slots = self._rows.extend(given, terms.lengths)
-            self._vectors.reserve(self._rows.size)
-            languages: dict[str, list[tuple[int, Matrix]]] = {}
-            for slot, entry in zip(slots, given, strict=True):
-                if entry.vectors is not None:
-                    languages.setdefault(entry.language, []).append((slot, entry.vectors))
-            for language, found in languages.items():
-                for start in range(0, len(found), _CHUNK):
-                    self._put_vectors(language, found[start : start + _CHUNK])
-            self._postings.rebuild(self._rows.order(), terms, slots.start)
-            self._settle()
+            first_slot = self._rows.size
+            taken: list[Terms] = []
+            try:
+                while chunk := list(islice(source, _CHUNK)):
+                    taken.append(self._take_in(list({entry.id: entry for entry in chunk}.values())))
+            finally:
+                self._postings.rebuild(self._rows.order(), taken, first_slot)
+                self._settle()
+
+    def _take_in(self, chunk: Sequence[Entry]) -> Terms:
+        """Rows and vectors of a chunk; gives its terms, which are sorted in by the caller."""
+        terms = decode([entry.terms for entry in chunk])
+        self.drop_many([entry.id for entry in chunk])
+        slots = self._rows.extend(chunk, terms.lengths)
+        self._vectors.reserve(self._rows.size)
+        languages: dict[str, list[tuple[int, Matrix]]] = {}
+        for slot, entry in zip(slots, chunk, strict=True):
+            if entry.vectors is not None:
+                languages.setdefault(entry.language, []).append((slot, entry.vectors))
+        for language, found in languages.items():
+            self._put_vectors(language, found)
+        return terms
 
     def drop(self, id_: str) -> None:
         """Forget a memory: its terms and vectors are overwritten now. Unknown ids are ignored."""
@@ -205,10 +219,12 @@ class Index:
         mask = permitted.mask[:-1]
         lengths = rows.column("length")
         matches = lexical.match(self._postings, query.terms, permitted)
-        words = lexical.score(matches, lengths, max(float(lengths.sum(where=mask)) / permitted.count, 1.0))
+        mean_length = float(lengths.sum(where=mask, dtype=np.float64)) / permitted.count
+        words = lexical.score(matches, lengths, max(mean_length, 1.0))
         meaning = self._meaning(query, permitted)
         foreign = rows.column("language") != rows.languages.number(query.language)
-        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size), foreign, permitted.count)
+        setting = fuse.Setting(permitted.count, self._asked.share(_language(query.language), query.today))
+        odds = fuse.evidence(words, meaning, self._vectors.present(rows.size), foreign, setting)
         wanted = mask if query.kinds is None else mask & rows.of_kinds(query.kinds)
         odds[~wanted] = -np.inf
         exact = rows.exact(query.subject, query.attribute, wanted)
@@ -221,7 +237,7 @@ class Index:
         centred = self._asked.centre(query.vector, _language(query.language), query.today)
         return self._vectors.cosines(centred, permitted)
 
-    def _ranked(self, found: _Evidence, limit: int) -> tuple[Slots, Floats]:
+    def _ranked(self, found: _Evidence, limit: int) -> tuple[Slots, npt.NDArray[np.float64]]:
         """Slots above the threshold by score, equal ones by id, and their scores."""
         least = fuse.odds(found.threshold)
         if found.query.threshold is None and float(found.odds.max()) >= least:

@@ -97,17 +97,18 @@ class Postings:
             if not self._counts[self._starts[at] : self._starts[at + 1]].any():
                 self._keys[at] = self._keys[at - 1] if at else 0
 
-    def rebuild(self, order: Slots, added: Terms | None = None, first_slot: int = 0) -> None:
+    def rebuild(self, order: Slots, added: Sequence[Terms] = (), first_slot: int = 0) -> None:
         """Sort everything into one block, with slot `order[i]` becoming i.
 
         `added` are the terms of new rows, in slots from `first_slot` on.
         """
         terms, slots, counts = self._flat()
-        if added is not None:
-            new = np.arange(first_slot, first_slot + len(added.sizes), dtype=np.int32)
-            terms = np.concatenate([terms, added.hashes])
-            slots = np.concatenate([slots, np.repeat(new, added.sizes)])
-            counts = np.concatenate([counts, added.counts])
+        if added:
+            sizes = np.concatenate([part.sizes for part in added])
+            new = np.arange(first_slot, first_slot + len(sizes), dtype=np.int32)
+            terms = np.concatenate([terms, *(part.hashes for part in added)])
+            slots = np.concatenate([slots, np.repeat(new, sizes)])
+            counts = np.concatenate([counts, *(part.counts for part in added)])
         moved = np.full(max(int(slots.max(initial=-1)), int(order.max(initial=-1))) + 2, -1, np.int32)
         moved[order] = np.arange(len(order), dtype=np.int32)
         slots = moved[slots]  # a dropped row is -1, and so is the last place of `moved`
@@ -190,6 +191,8 @@ def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_l
     """
     out = np.zeros(len(lengths), np.float32)
     asked = sum(found.information for found in matches[:ASKED_TERMS])
+    # A question of nothing but function words still asks for one whole word.
+    asked = max([asked, *(found.information / found.term.weight for found in matches)])
     if asked <= 0.0:
         return out
     for found in matches:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memvault.errors import DependentChanges, Illegal, NotFound
+from memvault.errors import DependentChanges, Illegal, NotFound, VaultDamaged
 from memvault.services.caller import Caller
 from memvault.services.change import EVERYTHING, Change, change
 from memvault.services.vault import Vault
 from memvault.store import events, memories, runs, settings, tombstones, vectors
+
+Found = tuple[bool, str, str]
+"""Whether all is well, what was found, and how to mend it."""
+
+_COPY_FIRST = "Make a copy of the vault's folder, then restore the newest backup."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,53 +127,58 @@ def undo(vault: Vault, caller: Caller) -> RolledBack:
 
 def examine(vault: Vault) -> list[dict[str, Any]]:
     """Checks of the open vault, each with `name`, `ok`, `detail`, `fix`. Reads everything; takes seconds."""
-    pages = vault.writer.damaged_pages()
-    broken = events.first_broken(vault.writer, vault.secrets.events)
-    missing = vectors.count_missing(vault.writer, vault.model_id)
-    total = memories.count(vault.writer)
-    counted = settings.counters(vault.writer)
     return [
-        _check(
-            "pages",
-            not pages,
-            "; ".join(pages[:5]) or "every page decrypts and adds up",
-            "Make a copy of the vault's folder, then restore the newest backup.",
-        ),
-        _check(
-            "event log",
-            broken is None,
-            "the chain is whole" if broken is None else f"broken at event {broken}",
-            "Something changed the log behind memvault's back: restore a backup.",
-        ),
+        _tried("pages", _pages, vault),
+        _tried("event log", _event_log, vault),
         _check(
             "high-water mark",
             not vault.warnings,
             "; ".join(vault.warnings) or "nothing acknowledged is missing",
             "Compare with the newest backup.",
         ),
-        _check(
-            "embeddings",
-            missing == 0,
-            f"{total - missing:,} of {total:,} memories embedded",
-            "They are embedded in the background; recall by words works meanwhile.",
-        ),
-        _check(
-            "index",
-            len(vault.index) == total,
-            f"{len(vault.index):,} of {total:,} memories in the index",
-            "Lock and unlock to rebuild it.",
-        ),
+        _tried("embeddings", _embeddings, vault),
+        _tried("index", _index, vault),
         _check(
             "reserve", vault.layout.reserve.exists(), "room to delete on a full disk", "Free some disk space."
         ),
-        _check(
-            "tombstones",
-            True,
-            f"{tombstones.count(vault.writer):,} kept, "
-            f"{counted.get('prevented_resurrections', 0):,} resurrections prevented",
-            "",
-        ),
+        _tried("tombstones", _tombstones, vault),
     ]
+
+
+def _tried(name: str, look: Callable[[Vault], Found], vault: Vault) -> dict[str, Any]:
+    """A check that reads the database: damage it stumbles over is its answer."""
+    try:
+        return _check(name, *look(vault))
+    except VaultDamaged as error:
+        return _check(name, False, error.message, _COPY_FIRST)
+
+
+def _pages(vault: Vault) -> Found:
+    pages = vault.writer.damaged_pages()
+    return not pages, "; ".join(pages[:5]) or "every page decrypts and adds up", _COPY_FIRST
+
+
+def _event_log(vault: Vault) -> Found:
+    broken = events.first_broken(vault.writer, vault.secrets.events)
+    detail = "the chain is whole" if broken is None else f"broken at event {broken}"
+    return broken is None, detail, "Something changed the log behind memvault's back: restore a backup."
+
+
+def _embeddings(vault: Vault) -> Found:
+    missing, total = vectors.count_missing(vault.writer, vault.model_id), memories.count(vault.writer)
+    detail = f"{total - missing:,} of {total:,} memories embedded"
+    return missing == 0, detail, "They are embedded in the background; recall by words works meanwhile."
+
+
+def _index(vault: Vault) -> Found:
+    held, total = len(vault.index), memories.count(vault.writer)
+    return held == total, f"{held:,} of {total:,} memories in the index", "Lock and unlock to rebuild it."
+
+
+def _tombstones(vault: Vault) -> Found:
+    prevented = settings.counters(vault.writer).get("prevented_resurrections", 0)
+    kept = tombstones.count(vault.writer)
+    return True, f"{kept:,} kept, {prevented:,} resurrections prevented", ""
 
 
 def _check(name: str, ok: bool, detail: str, fix: str) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _show(at: Invocation, step: Step) -> None:
 def _report(at: Invocation, home: Path, steps: list[Step], took_s: float) -> None:
     found = [step for step in steps if step.name == "recall"]
     right = sum(step.ok for step in found)
-    wrong = [step.name for step in steps if not step.ok]
+    wrong = list(dict.fromkeys(step.name for step in steps if not step.ok))
     if at.out.as_json:
         at.out.document({
             "ok": not wrong,

@@ -23,10 +23,10 @@ from memvault_models.manifest import load_manifest
 def register(methods: Methods) -> None:
     methods.add("hello", wire.Hello, Who.ANYONE, hello)
     methods.add("status", wire.Nothing, Who.ANYONE, status)
-    methods.add("vault.init", wire.Init, Who.PERSON, init)
-    methods.add("vault.unlock", wire.Key, Who.PERSON, unlock)
+    methods.add("vault.init", wire.Init, Who.ANYONE, init)
+    methods.add("vault.unlock", wire.Key, Who.ANYONE, unlock)
     methods.add("vault.lock", wire.Nothing, Who.ANYONE, lock)
-    methods.add("vault.keychain_probe", wire.Nothing, Who.PERSON, keychain_probe)
+    methods.add("vault.keychain_probe", wire.Nothing, Who.ANYONE, keychain_probe)
     methods.add("presence.prove", wire.Key, Who.ANYONE, prove)
     methods.add("presence.drop", wire.Nothing, Who.ANYONE, drop)
     methods.add("models.use", wire.UseModel, Who.PERSON, use_model)
@@ -106,6 +106,8 @@ def _find(params: wire.Key) -> tuple[str, Any]:
 
 async def unlock(call: Call, params: wire.Key) -> dict[str, Any]:
     way, secret = _find(params)
+    if way == "keychain" and call.session.is_agent:
+        call.session.require_person()  # a passphrase is proof by itself, an open keychain is not
 
     def find(header: VaultHeader) -> VaultKey:
         if way == "passphrase":

@@ -1,0 +1,142 @@
+"""The credential rules: reads the data file and compiles each rule on first use. Knows nothing of views.
+
+A rule is found by its literals first, all at once by an automaton; only then is its form matched there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import string
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any
+
+_SHORT = {
+    "<a>": "[0-9A-Za-z]",
+    "<w>": "[0-9A-Za-z_-]",
+    "<l>": "[0-9a-z]",
+    "<U>": "[0-9A-Z]",
+    "<h>": "[0-9a-f]",
+    "<H>": "[0-9A-Fa-f]",
+    "<b>": "[0-9A-Za-z+/]",
+    "<uuid>": "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+}
+_CHOICE = re.compile(r"\[([^\]]+)\]")
+_LEAD_REACH = 220  # bytes looked at before a literal whose lead varies in length
+_LONG_LEAD_REACH = 4200  # a PuTTY key has its public half before the private one
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One credential format. `at` holds literals with their choices written out, as bytes."""
+
+    id: str
+    what: str
+    tier: int
+    at: tuple[bytes, ...]
+    form: str
+    offset: int = 0
+    lead: str = ""
+    left: bool = True
+    right: bool = False
+    any_case: bool = False
+    run: int = 0
+    bits: float = 2.6
+    checks: frozenset[str] = field(default=frozenset())
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The form, to be matched where it starts (or where the lead ends)."""
+        form = f"(?:{_expand(self.form)})" + ("(?![0-9A-Za-z])" if self.right else "")
+        return re.compile(form.encode(), re.IGNORECASE if self.any_case else 0)
+
+    @cached_property
+    def lead_pattern(self) -> re.Pattern[bytes]:
+        """What must end where the literal starts."""
+        return re.compile(f"(?:{_expand(self.lead)})\\Z".encode())
+
+    def match(self, data: bytes, hit: int) -> tuple[int, int] | None:
+        """Where the token is whose literal starts at `hit`, or None."""
+        found = self.pattern.match(data, hit - self.offset) if hit >= self.offset else None
+        if found is None:
+            return None
+        if not self.lead:
+            return found.span()
+        reach = _LONG_LEAD_REACH if "{0,4000}" in self.lead else _LEAD_REACH
+        start = max(0, hit - reach)
+        before = self.lead_pattern.search(data[start:hit])
+        return None if before is None else (start + before.start(), found.end())
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """All rules, and the literals they are found by; `by_literal[i]` are the rules of `literals[i]`."""
+
+    rules: tuple[Rule, ...]
+    literals: tuple[bytes, ...]
+    by_literal: tuple[tuple[Rule, ...], ...]
+    at_runs: tuple[Rule, ...]
+
+
+@cache
+def load() -> RuleSet:
+    """The rules of the data file, read once."""
+    text = resources.files("memvault_sync.scan").joinpath("credentials.toml").read_text("utf-8")
+    rules = tuple(_rule(row) for row in tomllib.loads(text)["rule"])
+    by_literal: dict[bytes, list[Rule]] = {}
+    for rule in rules:
+        for literal in rule.at:
+            by_literal.setdefault(literal, []).append(rule)
+    literals = tuple(by_literal)
+    return RuleSet(
+        rules,
+        literals,
+        tuple(tuple(by_literal[literal]) for literal in literals),
+        tuple(rule for rule in rules if rule.run),
+    )
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    any_case = row.get("case") == "any"
+    at = dict.fromkeys(itertools.chain.from_iterable(_choices(text) for text in row["at"]))
+    if any_case:
+        at = dict.fromkeys(itertools.chain.from_iterable((t, t.lower(), t.upper()) for t in at))
+    return Rule(
+        id=row["id"],
+        what=row["what"],
+        tier=row.get("tier", 1),
+        at=tuple(text.encode() for text in at),
+        form=row["form"],
+        offset=row.get("offset", 0),
+        lead=row.get("lead", ""),
+        left=row.get("left", True),
+        right=row.get("right", False),
+        any_case=any_case,
+        run=row.get("run", 0),
+        bits=row.get("bits", 2.6),
+        checks=frozenset(row.get("checks", ())),
+    )
+
+
+def _expand(form: str) -> str:
+    for short, full in _SHORT.items():
+        form = form.replace(short, full)
+    return form
+
+
+def _choices(text: str) -> Iterator[str]:
+    """`gh[pu]_` is `ghp_` and `ghu_`; ranges as in a regular expression."""
+    parts = _CHOICE.split(text)
+    options: list[Iterable[str]] = [
+        _members(part) if number % 2 else (part,) for number, part in enumerate(parts)
+    ]
+    return map("".join, itertools.product(*options))
+
+
+def _members(choice: str) -> list[str]:
+    wanted = re.compile(f"[{choice}]")
+    return [char for char in string.ascii_letters + string.digits + "_-" if wanted.match(char)]

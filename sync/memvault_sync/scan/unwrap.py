@@ -1,0 +1,159 @@
+"""The unwrapped view: tokens cut by line breaks, spaces, quotes and concatenation, put together again.
+
+Joins only around a place where a token may start: joining a whole text would glue its words. Owns what counts
+as a joint and when pieces may belong together; knows nothing of single rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# What a writer's editor, mail program, diff or programming language puts inside a long token. Removing these
+# bytes from a text lets the automaton see literals that were cut themselves.
+SQUEEZED = b" \t\r\n\"'`+\\>|<,()*#"
+
+_PIECE = re.compile(rb"[0-9A-Za-z_\-./+=~:$%@!]{1,400}")
+_LINE = rb"[ \t]{0,8}\\?\r?\n[ \t]{0,80}(?:[>|#*+]{1,3}[ \t]{0,8}|//[ \t]{0,8}|--[ \t])?"
+_QUOTE = rb"[\"'`]"
+_OPERATOR = rb"(?:[+.&,]|\.\.|\|\||<>)"
+_JOINT = re.compile(
+    rb"(?P<quote>" + _QUOTE + rb"[ \t]{0,8}\)?[ \t]{0,8}" + _OPERATOR + rb"?(?:" + _LINE + rb")?[ \t]{0,8}"
+    + _OPERATOR + rb"?[ \t]{0,8}\(?[rbfuRBFU]{0,2}" + _QUOTE + rb")"
+    rb"|(?P<line>(?:" + _LINE + rb"){1,2})"
+    rb"|(?P<tag></?[A-Za-z][^<>\n]{0,40}>)"
+    rb"|(?P<space>\\?[ \t]{1,8})"
+)
+_STARTS_JOINT = frozenset(b" \t\r\n\\\"'`<")
+_MOST_PIECES = 4
+_MOST_SPELLED = 120  # a token written in equal groups: g h p _, or in fours
+_SPELLED = 4
+_TURNS = re.compile(
+    rb"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[A-Z]{2}(?=[a-z])|[a-z](?=[A-Z])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Pieces put together; `ends[i]` is where piece i ends in `data`, `spans[i]` where it stood."""
+
+    data: bytes
+    ends: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    by_space: bool
+
+    def source_end(self, end: int) -> int:
+        """Where the byte before `end` of `data` ends in the text."""
+        before = 0
+        for stop, (start, _) in zip(self.ends, self.spans, strict=True):
+            if end <= stop:
+                return start + end - before
+            before = stop
+        return self.spans[-1][1]
+
+
+def may_be_cut(data: bytes, start: int, least: int) -> bool:
+    """Whether a token that starts here ends at a joint after at least `least` bytes. Cheap."""
+    piece = _PIECE.match(data, start)
+    if piece is None or piece.end() == len(data):
+        return False
+    size = piece.end() - start
+    return size >= least and data[piece.end()] in _STARTS_JOINT
+
+
+def joins(data: bytes, start: int) -> Iterator[Joined]:
+    """The text from `start` with one, two, three joints removed; more when the pieces are equal groups."""
+    spans: list[tuple[int, int]] = []
+    parts: list[bytes] = []
+    ends: list[int] = []
+    by_space = False
+    position = start
+    while len(spans) < _MOST_SPELLED:
+        piece = _PIECE.match(data, position)
+        if piece is None:
+            break
+        spans.append(piece.span())
+        parts.append(piece.group())
+        ends.append((ends[-1] if ends else 0) + len(parts[-1]))
+        if len(spans) > _MOST_PIECES and not _is_spelled(parts):
+            break
+        if 1 < len(spans) <= _MOST_PIECES or _is_spelled(parts):
+            yield Joined(b"".join(parts), tuple(ends), tuple(spans), by_space)
+        joint = _JOINT.match(data, piece.end())
+        if joint is None:
+            break
+        by_space = by_space or joint.lastgroup == "space"
+        position = joint.end()
+
+
+def plausible(joined: Joined, size: int, literal: int) -> bool:
+    """Whether the first `size` bytes may be one token: joined by spaces, each longer piece must look random.
+
+    `literal` is how many bytes at the start are the rule's own.
+    """
+    token = joined.data[:size]
+    if not looks_random(token[literal:]):
+        return False
+    if not joined.by_space or _is_spelled_spans(joined.spans):
+        return True
+    start = 0
+    for end in joined.ends:
+        piece = token[max(start, literal) : end]
+        if len(piece) >= 8 and not looks_random(piece):
+            return False
+        start = end
+    return True
+
+
+def looks_random(text: bytes) -> bool:
+    """Whether letters and digits (or cases) alternate as they do in keys and not in words and names."""
+    return len(_TURNS.findall(text)) * 7 >= len(text)
+
+
+def _is_spelled(parts: list[bytes]) -> bool:
+    width = len(parts[0])
+    return width <= _SPELLED and all(len(part) == width for part in parts[:-1]) and len(parts[-1]) <= width
+
+
+def _is_spelled_spans(spans: tuple[tuple[int, int], ...]) -> bool:
+    width = spans[0][1] - spans[0][0]
+    return len(spans) > _MOST_PIECES and width <= _SPELLED
+
+
+@dataclass(slots=True)
+class Squeezed:
+    """The text without the bytes of joints, and where each of its bytes stood."""
+
+    source: bytes
+    data: bytes
+    _counts: list[int] | None = None
+
+    def position(self, at: int) -> int:
+        """Where byte `at` of the squeezed text stands in the source."""
+        if self._counts is None:
+            self._counts = [0]
+            for start in range(0, len(self.source), _BLOCK):
+                kept = len(self.source[start : start + _BLOCK].translate(None, SQUEEZED))
+                self._counts.append(self._counts[-1] + kept)
+        low, high = 0, len(self._counts) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._counts[middle] <= at else (low, middle)
+        position = low * _BLOCK
+        left = at - self._counts[low]
+        while True:
+            kept_here = self.source[position] not in _DROPPED
+            if kept_here and left == 0:
+                return position
+            left -= kept_here
+            position += 1
+
+
+_BLOCK = 512
+_DROPPED = frozenset(SQUEEZED)
+
+
+def squeeze(source: bytes) -> Squeezed:
+    """All joint bytes removed."""
+    return Squeezed(source, source.translate(None, SQUEEZED))

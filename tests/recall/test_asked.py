@@ -1,0 +1,73 @@
+"""What questions have in common is learned from one day to the next, and never within a day."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memvault.errors import VaultDamaged
+from memvault.recall.asked import Asked
+from memvault_models.means import neutral_means
+
+DIMS = 8
+
+
+def unit(*values: float) -> Any:
+    vector = np.zeros(DIMS, np.float32)
+    vector[: len(values)] = values
+    return vector / np.linalg.norm(vector)
+
+
+def test_learning_waits_for_the_next_day() -> None:
+    asked = Asked(neutral_means("m", DIMS))
+    before = asked.centre(unit(1, 1), "en", day=5)
+    for _ in range(50):
+        asked.note(unit(1, 0), "en")
+    assert np.array_equal(asked.centre(unit(1, 1), "en", day=5), before)
+    after = asked.centre(unit(1, 1), "en", day=6)
+    assert after[1] > before[1]
+    assert float(np.linalg.norm(after)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_each_language_learns_for_itself() -> None:
+    asked = Asked(neutral_means("m", DIMS))
+    for _ in range(50):
+        asked.note(unit(1, 0), "en")
+    assert np.array_equal(asked.mean("zh", day=9), np.zeros(DIMS))
+    assert asked.mean("en", day=9)[0] > 0.5
+
+
+def test_what_was_learned_survives_being_stored() -> None:
+    asked, again = Asked(neutral_means("m", DIMS)), Asked(neutral_means("m", DIMS))
+    for number in range(30):
+        asked.note(unit(1, number), "en")
+        asked.note(unit(number, 1), "zh")
+    again.restore(asked.encode())
+    for language in ("en", "zh"):
+        assert np.allclose(again.mean(language, day=1), asked.mean(language, day=1))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"asked0", b"asked1\x00", b"asked1" + b"en".ljust(8, b"\0") + b"\0" * 8]
+)
+def test_a_damaged_record_is_told(data: bytes) -> None:
+    with pytest.raises(VaultDamaged):
+        Asked(neutral_means("m", DIMS)).restore(data)
+
+
+def test_the_same_question_gets_the_same_answer_all_day(desk: Any) -> None:
+    for number in range(20):
+        desk.put(f"m{number}", f"deploy the billing service number {number}")
+    first = desk.ask("deploy billing", limit=20)
+    for number in range(30):
+        desk.index.note_question(desk.query(f"deploy number {number}"))
+    assert desk.ask("deploy billing", limit=20) == first
+
+
+def test_locking_forgets_what_was_learned(desk: Any) -> None:
+    desk.index.note_question(desk.query("deploy"))
+    kept = desk.index.learned()
+    desk.index.clear()
+    assert len(desk.index.learned()) < len(kept)
