@@ -24,7 +24,7 @@ from hypothesis import settings
 from memvault import launch
 from memvault.client import Client
 from memvault.daemon import process
-from memvault.errors import MemvaultError
+from memvault.errors import Busy, MemvaultError
 from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.kdf import KdfProfile
@@ -164,6 +164,14 @@ class Wire:
         self.sock.close()
 
 
+def _admitted(client: Client) -> bool:
+    try:
+        client.connect()
+    except Busy:
+        return False
+    return True
+
+
 class DaemonHome:
     """One home below /tmp (socket paths are short), its daemon, and everybody connected to it."""
 
@@ -192,7 +200,7 @@ class DaemonHome:
     def connect(self, name: str = "cli", **how: Any) -> Client:
         """A connection that has shown nothing yet; starts the daemon."""
         client = Client(self.root, name=name, **how)
-        client.connect()
+        wait_for(lambda: _admitted(client), "a free place among the daemon's connections")
         self._open.append(client)
         self._pids.add(client.hello["pid"])
         return client

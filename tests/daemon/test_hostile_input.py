@@ -190,19 +190,20 @@ def test_cancelling_nothing_or_nonsense_harms_nobody(wire: Any, params: Any) -> 
 
 
 def test_a_cancelled_import_stops_and_keeps_its_part(shared_home: Any, wire: Any, tmp_path: Any) -> None:
-    texts = [f"- Harbour {number} has a lantern of colour {number}." for number in range(3_000)]
-    (tmp_path / "a.md").write_text("# Lanterns\n\n" + "\n".join(texts) + "\n")
+    for number in range(1_000):
+        (tmp_path / f"{number}.md").write_text(f"Harbour {number} has a lantern of colour {number}.\n")
     params = {"kind": "markdown", "path": str(tmp_path), "scope": "private", "project": "cancelled"}
     wire.send(
         json.dumps({"jsonrpc": "2.0", "id": 9, "method": "import.run", "params": params}).encode() + b"\n"
     )
-    assert wire.read()["method"] == "progress"
+    while (news := wire.read())["params"]["done"] < 20:
+        assert news["method"] == "progress"
     wire.send(b'{"jsonrpc":"2.0","method":"$/cancel","params":{"id":9}}\n')
     client = shared_home.person()
     deadline = time.monotonic() + 20
     while (newest := client.call("runs.list", {"limit": 1})["items"][0])["status"] != "interrupted":
         assert time.monotonic() < deadline, newest
-    assert 0 < client.call("memory.list", {"project": "cancelled"})["total"] < 3_000
+    assert 0 < client.call("memory.list", {"project": "cancelled"})["total"] < 1_000
     client.call("memory.delete", {"project": "cancelled"})
 
 
@@ -215,14 +216,14 @@ def test_every_unknown_field_is_refused_by_its_name(wire: Any) -> None:
 
 
 def test_who_does_not_read_is_cut_off_and_holds_nobody_up(shared_home: Any, wire: Any) -> None:
-    for number in range(40):
-        wire.ask("memory.add", add(f"Slow reader {number} " + "x" * 40_000, project="slow"))
+    for number in range(20):
+        wire.ask("memory.add", add(f"Slow reader {number} " + "x" * 60_000, project="slow"))
     greedy = shared_home.wire()
     greedy.sock.settimeout(1)
     call = b'{"jsonrpc":"2.0","id":%d,"method":"memory.list","params":{"project":"slow","limit":500}}\n'
     sent = 0
     try:
-        while sent < 3_000:
+        while sent < 1_000:
             greedy.send(call % sent)
             sent += 1
     except (TimeoutError, ConnectionError):
@@ -242,7 +243,6 @@ def test_two_hundred_connections_leave_the_daemon_answering(shared_home: Any) ->
     for _ in range(200):
         sock = socket.socket(socket.AF_UNIX)
         crowd.append(sock)
-        sock.settimeout(5)
         sock.connect(str(shared_home.layout.socket))
     for sock in crowd[::3]:
         sock.sendall(b"garbage\n")

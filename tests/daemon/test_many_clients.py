@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from memvault.client import AsyncClient, Client
+from memvault.async_client import AsyncClient
+from memvault.client import Client
 from memvault.errors import Illegal, MemvaultError, NotFound
 
 

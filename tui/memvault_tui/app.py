@@ -92,12 +92,12 @@ class MemvaultApp(App[int]):
 
     def _spread(self, ids: frozenset[str]) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, VaultScreen):
+            if isinstance(screen, VaultScreen) and screen.is_mounted:
                 screen.memories_changed(ids)
 
     def _tell_screens_of_connection(self) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, VaultScreen):
+            if isinstance(screen, VaultScreen) and screen.is_mounted:
                 screen.connection_changed()
 
     async def on_event(self, event: events.Event) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from textual.message import Message
 
-from memvault.client import AsyncClient, Progress
+from memvault.async_client import AsyncClient
+from memvault.client import Progress
 from memvault.errors import MemvaultError
 from memvault.text import visible
 from memvault_tui.answers import Added, Created, Deletion, Found, Probe, Report, Status, Undone

@@ -1,17 +1,16 @@
-"""Talk to the daemon: blocking and asyncio clients over its Unix socket, starting it when needed.
+"""Talk to the daemon: the blocking client over its Unix socket, starting it when needed.
 
-Standard library only, so that a hook answers fast. Owns connecting, starting the daemon, the hello
-exchange and patience with a busy daemon. Knows nothing of the vault's files but the socket's path.
+Standard library only and without asyncio, so that a hook answers fast. Owns connecting, starting the daemon,
+the hello exchange and patience with a busy daemon. Knows of the vault's files only the socket's path.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -26,11 +25,11 @@ Progress = Callable[[dict[str, Any]], None]
 
 FIRST_PAUSE_S = 0.02
 LONGEST_PAUSE_S = 0.5
-_HELLO_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.0)
+HELLO_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.0)
 """A daemon that is being killed takes connections for a moment, and drops them."""
 
 
-def _hello_params(name: str) -> dict[str, Any]:
+def hello_params(name: str) -> dict[str, Any]:
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
@@ -38,7 +37,7 @@ def _hello_params(name: str) -> dict[str, Any]:
     return {"client": name, "version": __version__, "protocol": PROTOCOL, "cwd": cwd}
 
 
-def _outcome(message: dict[str, Any]) -> Any:
+def outcome(message: dict[str, Any]) -> Any:
     """The result of a response. Raises what the daemon raised."""
     error = message.get("error")
     if error is None:
@@ -49,16 +48,16 @@ def _outcome(message: dict[str, Any]) -> Any:
     )
 
 
-def _is_farewell(message: dict[str, Any]) -> bool:
+def is_farewell(message: dict[str, Any]) -> bool:
     """An error that answers no call: the daemon says why it closes, or that it could not read a line."""
     return message.get("id") is None and "error" in message
 
 
-def _another_may_answer(error: MemvaultError) -> bool:
+def another_may_answer(error: MemvaultError) -> bool:
     return isinstance(error, DaemonDown) and not isinstance(error.__cause__, TimeoutError)
 
 
-def _speaks_another_version(error: MemvaultError) -> bool:
+def speaks_another_version(error: MemvaultError) -> bool:
     return error.code == "daemon_down" and "protocol" in error.message
 
 
@@ -92,16 +91,16 @@ class Client:
         """Connect and say hello, once; instead of a daemon that is ending the next one. Raises DaemonDown."""
         if self._socket is not None:
             return
-        for pause_s in _HELLO_PAUSES_S:
+        for pause_s in HELLO_PAUSES_S:
             self._socket = launch.connect(self.layout, autostart=self._autostart)
             try:
-                self.hello = self._exchange("hello", _hello_params(self.name), None)
+                self.hello = self._exchange("hello", hello_params(self.name), None)
                 return
             except MemvaultError as error:
                 self.close()
-                if not (self._autostart and pause_s and _another_may_answer(error)):
+                if not (self._autostart and pause_s and another_may_answer(error)):
                     raise
-                if _speaks_another_version(error):
+                if speaks_another_version(error):
                     launch.replace(self.layout)
             time.sleep(pause_s)
 
@@ -149,8 +148,8 @@ class Client:
     def _await_reply(self, request_id: int, deadline: float, on_progress: Progress | None) -> Any:
         while True:
             message = framing.decode(self._read_line(deadline))
-            if _is_farewell(message) or (message.get("id") == request_id and "method" not in message):
-                return _outcome(message)
+            if is_farewell(message) or (message.get("id") == request_id and "method" not in message):
+                return outcome(message)
             if message.get("method") == "progress" and message["params"].get("request") == request_id:
                 deadline = time.monotonic() + self.timeout_s
                 if on_progress is not None:
@@ -176,133 +175,3 @@ class Client:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
-
-
-class AsyncClient:
-    """The same for asyncio. Calls may overlap; `notifications()` yields (method, params) as they come."""
-
-    def __init__(self, home: Path | None = None, *, name: str = "tui", autostart: bool = True) -> None:
-        self.layout = HomeLayout(home or home_dir())
-        self.name = name
-        self.hello: dict[str, Any] = {}
-        self._autostart = autostart
-        self._ids = count(1)
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._progress: dict[int, Progress] = {}
-        self._news: asyncio.Queue[tuple[str, dict[str, Any]] | None] = asyncio.Queue()
-        self._writer: asyncio.StreamWriter | None = None
-        self._listener: asyncio.Task[None] | None = None
-
-    @property
-    def connected(self) -> bool:
-        return self._writer is not None
-
-    async def connect(self) -> None:
-        """Connect and say hello; instead of a daemon that is ending the next one. Raises DaemonDown."""
-        if self._writer is not None:
-            return
-        for pause_s in _HELLO_PAUSES_S:
-            await self._open()
-            try:
-                self.hello = await self.call("hello", _hello_params(self.name))
-                return
-            except MemvaultError as error:
-                await self.close()
-                if not (self._autostart and pause_s and _another_may_answer(error)):
-                    raise
-                if _speaks_another_version(error):
-                    await asyncio.to_thread(launch.replace, self.layout)
-            await asyncio.sleep(pause_s)
-
-    async def _open(self) -> None:
-        raw = await asyncio.to_thread(launch.connect, self.layout, autostart=self._autostart)
-        reader, self._writer = await asyncio.open_connection(sock=raw, limit=framing.MAX_RESPONSE_BYTES)
-        self._news = asyncio.Queue()
-        self._listener = asyncio.create_task(self._listen(reader), name="memvault client")
-
-    async def call(
-        self, method: str, params: dict[str, Any] | None = None, *, on_progress: Progress | None = None
-    ) -> Any:
-        """Call `method`; a busy daemon is asked again. Raises what the daemon raised, or DaemonDown."""
-        pause_s = FIRST_PAUSE_S
-        while True:
-            try:
-                return await self._exchange(method, params or {}, on_progress)
-            except Busy:
-                if pause_s >= LONGEST_PAUSE_S * 8:
-                    raise
-            await asyncio.sleep(min(pause_s, LONGEST_PAUSE_S))
-            pause_s *= 1.5
-
-    async def _exchange(self, method: str, params: dict[str, Any], on_progress: Progress | None) -> Any:
-        writer = self._writer
-        if writer is None:
-            raise DaemonDown("not connected")
-        request_id = next(self._ids)
-        line = framing.request(request_id, method, params)
-        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[request_id] = reply
-        if on_progress is not None:
-            self._progress[request_id] = on_progress
-        try:
-            writer.write(line)
-            await writer.drain()
-            return _outcome(await reply)
-        except OSError as error:
-            raise DaemonDown("the connection to the daemon was lost") from error
-        except asyncio.CancelledError:
-            with contextlib.suppress(OSError):
-                writer.write(framing.notification("$/cancel", {"id": request_id}))
-            raise
-        finally:
-            self._waiting.pop(request_id, None)
-            self._progress.pop(request_id, None)
-
-    async def notifications(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """News the daemon sends unasked; ends when the connection does."""
-        while (item := await self._news.get()) is not None:
-            yield item
-
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        try:
-            while line := await reader.readline():
-                self._take(framing.decode(line))
-        except (OSError, ValueError, MemvaultError):
-            pass
-        finally:
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
-            self._news.put_nowait(None)
-            for reply in self._waiting.values():
-                if not reply.done():
-                    reply.set_exception(DaemonDown("the connection to the daemon was lost"))
-
-    def _take(self, message: dict[str, Any]) -> None:
-        if "method" in message:
-            params: dict[str, Any] = message.get("params") or {}
-            if message["method"] == "progress":
-                heard = self._progress.get(params.get("request", 0))
-                if heard is not None:
-                    heard(params)
-            else:
-                self._news.put_nowait((message["method"], params))
-            return
-        heard_by = (
-            self._waiting.values() if _is_farewell(message) else [self._waiting.get(message.get("id", 0))]
-        )
-        for reply in heard_by:
-            if reply is not None and not reply.done():
-                reply.set_result(message)
-
-    async def close(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
-        if self._listener is not None:
-            self._listener.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._listener
-            self._listener = None

@@ -35,8 +35,6 @@ class Edits:
     def start(self, position: int) -> int:
         """Where the byte at `position` of the result comes from."""
         at = bisect_right(self._out_from, position) - 1
-        while at >= 0 and self._out_to[at] == self._out_from[at] == position:
-            return self._in_to[at]
         if at < 0:
             return position
         if position < self._out_to[at]:

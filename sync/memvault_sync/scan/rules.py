@@ -1,4 +1,4 @@
-"""The credential rules: reads the data file and compiles each rule on first use. Knows nothing of views.
+"""The rules found by literals: reads the data files and compiles each rule on first use. Knows nothing of views.
 
 A rule is found by its literals first, all at once by an automaton; only then is its form matched there.
 """
@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
+from memvault_sync.scan.finding import Kind
+
 _SHORT = {
     "<a>": "[0-9A-Za-z]",
     "<w>": "[0-9A-Za-z_-]",
@@ -23,19 +25,25 @@ _SHORT = {
     "<h>": "[0-9a-f]",
     "<H>": "[0-9A-Fa-f]",
     "<b>": "[0-9A-Za-z+/]",
+    "<o>": "(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})",
     "<uuid>": "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 }
 _CHOICE = re.compile(r"\[([^\]]+)\]")
+_FILES = (("credentials.toml", Kind.CREDENTIAL, 1), ("places.toml", Kind.LOCAL, 2))
+_SHORTEST_NAME = 3
 _LEAD_REACH = 220  # bytes looked at before a literal whose lead varies in length
-_LONG_LEAD_REACH = 4200  # a PuTTY key has its public half before the private one
+_LONG_FILES = (("credentials.toml", Kind.CREDENTIAL, 1), ("places.toml", Kind.LOCAL, 2))
+_SHORTEST_NAME = 3
+_LEAD_REACH = 4200  # a PuTTY key has its public half before the private one
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One credential format. `at` holds literals with their choices written out, as bytes."""
+    """One format. `at` holds literals with their choices written out, as bytes."""
 
     id: str
     what: str
+    kind: Kind
     tier: int
     at: tuple[bytes, ...]
     form: str
@@ -84,9 +92,32 @@ class RuleSet:
 
 @cache
 def load() -> RuleSet:
-    """The rules of the data file, read once."""
-    text = resources.files("memvault_sync.scan").joinpath("credentials.toml").read_text("utf-8")
-    rules = tuple(_rule(row) for row in tomllib.loads(text)["rule"])
+    """The rules of the data files, read once."""
+    return index(
+        _rule(row, kind, tier) for name, kind, tier in _FILES for row in tomllib.loads(_read(name))["rule"]
+    )
+
+
+def names(names: Iterable[str]) -> tuple[Rule, ...]:
+    """Rules for user and host names of this machine; shorter ones than three characters are words too."""
+    return tuple(
+        Rule(
+            id="machine-name",
+            what="name of a user or host of this machine",
+            kind=Kind.LOCAL,
+            tier=2,
+            at=(name.encode(),),
+            form=re.escape(name),
+            right=True,
+        )
+        for name in dict.fromkeys(names)
+        if len(name) >= _SHORTEST_NAME
+    )
+
+
+def index(all_rules: Iterable[Rule]) -> RuleSet:
+    """The rules with their literals."""
+    rules = tuple(all_rules)
     by_literal: dict[bytes, list[Rule]] = {}
     for rule in rules:
         for literal in rule.at:
@@ -100,7 +131,11 @@ def load() -> RuleSet:
     )
 
 
-def _rule(row: dict[str, Any]) -> Rule:
+def _read(name: str) -> str:
+    return resources.files("memvault_sync.scan").joinpath(name).read_text("utf-8")
+
+
+def _rule(row: dict[str, Any], kind: Kind, tier: int) -> Rule:
     any_case = row.get("case") == "any"
     at = dict.fromkeys(itertools.chain.from_iterable(_choices(text) for text in row["at"]))
     if any_case:
@@ -108,7 +143,8 @@ def _rule(row: dict[str, Any]) -> Rule:
     return Rule(
         id=row["id"],
         what=row["what"],
-        tier=row.get("tier", 1),
+        kind=kind,
+        tier=row.get("tier", tier),
         at=tuple(text.encode() for text in at),
         form=row["form"],
         offset=row.get("offset", 0),

@@ -69,6 +69,14 @@ class VaultScreen(Working, Screen[Result]):
     AUTO_FOCUS = ""
     PLACE: ClassVar[str] = ""
 
+    def on_mount(self) -> None:
+        """Begin, unless the screen was taken away (a lock, the end) before it had its widgets."""
+        if self.children:
+            self.begin()
+
+    def begin(self) -> None:
+        """The widgets stand: focus one, ask for what is shown."""
+
     @property
     def unsaved(self) -> bool:
         """Whether leaving would lose something the person wrote."""
@@ -96,6 +104,13 @@ class Dialog(Working, ModalScreen[Result]):
 
     AUTO_FOCUS = ""
     PLACE: ClassVar[str] = "dialog"
+
+    def on_mount(self) -> None:
+        if self.children:
+            self.begin()
+
+    def begin(self) -> None:
+        """The widgets stand: focus one."""
 
 
 def state_cells(app: MemvaultApp) -> Row:

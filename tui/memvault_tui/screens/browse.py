@@ -63,7 +63,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
             yield Sheet(id="detail", focusable=True)
         yield self.key_bar()
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#search").display = False
         self.query_one("#narrowed").display = False
         self._say_if_empty(loading=True)

@@ -55,11 +55,13 @@ class Choice(Dialog[str | None]):
             yield Field(placeholder=_("type to narrow"), id="narrow", compact=True)
             yield OptionList(id="options", compact=True)
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self._fill("")
         self.query_one("#narrow").focus()
 
     def on_resize(self) -> None:
+        if not self.children:
+            return
         self._fill(self.query_one("#narrow", Field).value)
 
     @on(Input.Changed, "#narrow")
@@ -136,7 +138,7 @@ class YesNo(Dialog[bool]):
                 yield Button(self._no, id="no", compact=True)
                 yield Button(self._yes, id="yes", compact=True)
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#no").focus()
 
     @on(Button.Pressed)
@@ -167,7 +169,7 @@ class TypedDeletion(Dialog[bool]):
                 yield Button(_("Cancel"), id="no", compact=True)
                 yield Button(_("Delete for good"), id="yes", disabled=True, compact=True)
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#no").focus()
 
     def _told(self, cells: int) -> list[Row]:
@@ -231,7 +233,7 @@ class Presence(Dialog[bool]):
             yield Field(placeholder=_("passphrase"), password=True, id="secret", compact=True)
             yield Bar(id="answer", classes="line")
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#secret").focus()
 
     def _told(self, cells: int) -> list[Row]:

@@ -85,7 +85,7 @@ class HowItOpens(Step[Created | None]):
             )
         )
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#first").focus()
         self.act(self._look(), "probe")
 
@@ -198,7 +198,7 @@ class RecoveryCode(Step[bool]):
             )
         )
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#back").focus()
 
     def _told(self, cells: int) -> list[Row]:
@@ -262,7 +262,7 @@ class OfferImport(Step[bool]):
             )
         )
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#skip").focus()
         self.act(self._look(), "found")
 

@@ -82,7 +82,7 @@ class MemoryForm(VaultScreen[Result]):
     def form_title(self) -> str:
         raise NotImplementedError
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#note").display = False
         area = self.query_one("#content", Area)
         area.focus()
@@ -146,7 +146,8 @@ class EditForm(MemoryForm[Memory | None]):
     def form_title(self) -> str:
         return _("Correct")
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
+        super().begin()
         if self._memory.hidden:
             note = _(
                 "Characters that do not show are written out; a field you change is saved as you see it."

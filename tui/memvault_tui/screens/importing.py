@@ -107,7 +107,7 @@ class ImportScreen(VaultScreen[bool]):
             )
         )
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#path").focus()
         self.act(self._look_around(), "found", exclusive=True)
 

@@ -35,7 +35,7 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
             yield Sheet(id="detail", focusable=True)
         yield self.key_bar()
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.listing.expected = "candidate"
         self.listing.focus()
         self.reload_here()

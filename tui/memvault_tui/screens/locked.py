@@ -35,7 +35,7 @@ class LockedScreen(VaultScreen[None]):
             yield Bar(id="answer", classes="line")
         yield KeyBar(self._keys(), id="keys")
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#secret").focus()
         self.act(self._look(), "look")
 

@@ -37,7 +37,7 @@ class MemoryScreen(ActsOnMemories, VaultScreen[None]):
         yield Sheet(id="sheet", focusable=True)
         yield self.key_bar()
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#sheet").focus()
         self._show()
         self.act(self._read(), "read", exclusive=True)

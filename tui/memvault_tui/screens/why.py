@@ -37,7 +37,7 @@ class WhyScreen(VaultScreen[None]):
         yield Sheet(id="answer", focusable=True)
         yield self.key_bar()
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         self.query_one("#question").focus()
 
     @on(Input.Submitted, "#question")

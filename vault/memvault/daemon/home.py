@@ -5,6 +5,7 @@ Owns creating and checking them. One process holds the lock and with it the righ
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -65,8 +66,11 @@ def lock_owner(layout: HomeLayout) -> int:
     except OSError as error:
         os.close(handle)
         raise OwnedAlready("another daemon owns this vault") from error
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    with contextlib.suppress(
+        OSError
+    ):  # a full disk must not keep anybody from deleting; the number is for people
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     return handle
 
 

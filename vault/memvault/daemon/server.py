@@ -63,7 +63,7 @@ class Server:
         """Take no more connections, let calls under way end, close what is left."""
         if self._server is not None:
             self._server.close()
-        tasks = [task for session in self._sessions.values() for task in session.tasks.values()]
+        tasks = [task for session in self._sessions.values() for task in session.under_way()]
         current = asyncio.current_task()
         others = [task for task in tasks if task is not current]
         if others:
@@ -100,7 +100,7 @@ class Server:
         finally:
             self._sessions.pop(session.number, None)
             self.presence.closed(session.number)
-            for task in session.tasks.values():
+            for task in session.under_way():
                 task.cancel()
             writer.close()
 
@@ -154,13 +154,18 @@ class Server:
             return
         if number is None:
             return
-        if len(session.tasks) >= MOST_OUTSTANDING or number in session.tasks:
+        if len(session.under_way()) >= MOST_OUTSTANDING or number in session.tasks:
             session.send(_error(number, Busy("too many calls at once")))
             return
         answer = self._answer(session, number, name, message.get("params"))
         task = asyncio.get_running_loop().create_task(answer, name=f"call {name[:40]}")
         session.tasks[number] = task
-        task.add_done_callback(lambda _: session.tasks.pop(number, None))
+        task.add_done_callback(lambda done: self._forget(session, number, done))
+
+    @staticmethod
+    def _forget(session: Session, number: int | str, task: asyncio.Task[None]) -> None:
+        if session.tasks.get(number) is task:
+            del session.tasks[number]
 
     @staticmethod
     def _cancel(session: Session, params: Any) -> None:
@@ -188,6 +193,7 @@ class Server:
                 MemvaultError("something went wrong inside the daemon", _INSIDE),
                 framing.INTERNAL_ERROR,
             )
+        session.answered(number)
         session.send(line)
         try:
             await asyncio.wait_for(session.writer.drain(), DRAIN_TIMEOUT_S)

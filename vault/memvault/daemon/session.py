@@ -32,6 +32,9 @@ class Session:
     greeted: bool = False
     listening: bool = False
     tasks: dict[int | str, asyncio.Task[None]] = field(default_factory=dict[int | str, asyncio.Task[None]])
+    """Calls without an answer yet, by their number."""
+    sending: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    """Calls whose answer is on its way to a client that reads slowly; their numbers are free again."""
 
     @property
     def proved(self) -> bool:
@@ -55,6 +58,17 @@ class Session:
         if self.is_agent or self.proved or self.peer.terminal is not None:
             return self.caller
         return Caller("script", False, PERSON.reach)
+
+    def under_way(self) -> list[asyncio.Task[None]]:
+        """Every call that still costs something."""
+        return [*self.tasks.values(), *self.sending]
+
+    def answered(self, number: int | str) -> None:
+        """Set `number` free, as its answer goes out now."""
+        task = self.tasks.pop(number, None)
+        if task is not None:
+            self.sending.add(task)
+            task.add_done_callback(self.sending.discard)
 
     def require_person(self) -> None:
         """Raises PresenceRequired unless a person was there within the last five minutes."""

@@ -108,6 +108,9 @@ async def unlock(call: Call, params: wire.Key) -> dict[str, Any]:
     way, secret = _find(params)
     if way == "keychain" and call.session.is_agent:
         call.session.require_person()  # a passphrase is proof by itself, an open keychain is not
+    if way != "keychain" and call.keeper.vault is not None:
+        await prove(call, params)
+        return await status(call, wire.Nothing())
 
     def find(header: VaultHeader) -> VaultKey:
         if way == "passphrase":

@@ -1,0 +1,107 @@
+"""How well the write gate tells what is worth keeping, on labelled claims. One JSON line per figure.
+
+    python bench/gate.py [LABELS.jsonl] [--half tune|held] [--theta 0.6] [--curve] [--misses]
+
+Each claim is proposed by an agent with a source that can be followed; a claim whose source is the user counts
+as said in so many words. "Kept" is what the gate holds as a candidate. The rules were written looking at the
+half "tune" only. With --misses the wrong ones are listed, which for the half "held" spoils it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from memvault.gate.calibrate import Labelled, at, curve, suggest
+from memvault.gate.score import THETA, Decision, Writer, decide
+from memvault.model import Claim, Draft, Kind, Scope, Source, SourceType
+
+LABELS = Path(__file__).resolve().parents[1] / "tests" / "data" / "gate.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One labelled claim, as a draft."""
+
+    draft: Draft
+    lang: str
+    half: str
+    reason: str
+    keep: bool
+
+    @property
+    def said(self) -> bool:
+        return self.draft.sources[0].type is SourceType.USER
+
+
+def load(path: Path) -> list[Row]:
+    return [_row(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def _row(raw: dict[str, Any]) -> Row:
+    source = Source(SourceType(raw["source_type"]), "session-1")
+    claim = Claim(kind=Kind(raw["kind"]), scope=Scope.PRIVATE, content=raw["text"])
+    return Row(Draft(claim, (source,)), raw["lang"], raw["half"], raw["reason"], raw["keep"])
+
+
+def judge(row: Row, theta: float) -> Decision:
+    return decide(row.draft, who=Writer.AGENT, theta=theta, said_explicitly=row.said)
+
+
+def labelled(row: Row) -> Labelled:
+    """The row's score; 0 when it is refused whatever theta is."""
+    decision = judge(row, 0.0)
+    return Labelled(decision.scores.total if decision.verdict != "refuse" else -1.0, row.keep)
+
+
+def figures(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
+    for half in sorted({row.half for row in rows}):
+        for lang in ("en", "zh", "all"):
+            part = [row for row in rows if row.half == half and lang in {row.lang, "all"}]
+            point = at([labelled(row) for row in part], theta)
+            yield {"half": half, "lang": lang, "n": len(part), **_rounded(point)}
+
+
+def _rounded(point: Any) -> dict[str, Any]:
+    return {name: round(value, 3) for name, value in asdict(point).items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("labels", nargs="?", type=Path, default=LABELS)
+    parser.add_argument("--half")
+    parser.add_argument("--theta", type=float, default=THETA)
+    parser.add_argument("--curve", action="store_true")
+    parser.add_argument("--misses", action="store_true")
+    options = parser.parse_args()
+    rows = [row for row in load(options.labels) if options.half in {None, row.half}]
+    start = time.perf_counter()
+    lines = list(figures(rows, options.theta))
+    each_ms = (time.perf_counter() - start) * 1000 / (2 * len(rows))
+    if options.curve:
+        points = curve(labelled(row) for row in rows)
+        lines += [{"curve": True, **_rounded(point)} for point in points]
+        best = suggest(points)
+        lines.append({"suggested": None if best is None else best.theta})
+    if options.misses:
+        lines += list(_misses(rows, options.theta))
+    for line in [*lines, {"ms_per_claim": round(each_ms, 3)}]:
+        print(json.dumps(line, ensure_ascii=False))
+
+
+def _misses(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        decision = judge(row, theta)
+        if (decision.verdict != "refuse") is not row.keep:
+            codes = [signal.code for signal in decision.signals]
+            text = row.draft.claim.content
+            yield {"missed": row.reason, "keep": row.keep, "code": decision.code, "signals": codes, "text": text}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""English wording of the signals and exclusions, as regular expressions by code. Data only.
+
+Read case-insensitively on normalised text. Gaps are bounded, so that no text makes matching slow.
+"""
+
+from __future__ import annotations
+
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_SPAN = rf"(?:week|month|quarter|year|sprint|morning|afternoon|evening|night|weekend|{_DAYS})"
+_RELATIVE = (
+    rf"(?:today|tonight|tomorrow|yesterday|(?:this|next|last) {_SPAN}(?:'s)?|earlier today|"
+    rf"(?:a few|two|three|some|\d+) (?:minutes|hours|days|weeks) ago|in (?:a few|two|three|\d+) (?:hours|days)|"
+    rf"(?:an?|one) (?:hour|day|week) ago)"
+)
+_FROM = r"(?:from|starting|as of|since|beginning|until)"
+_NUMBER = r"(?:\d+(?:[.,:]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|half an?)"
+_UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|m ?\d+ ?s)"
+_ID = r"(?=[0-9a-f]*\d)(?:[0-9a-f]{6,}|[0-9a-f]{3,}-[0-9a-f-]{2,}|(?!(?:19|20)\d\d\b)\d{4,})"
+_WHO = r"(?:he|she|they|the user|user|the client|the customer|i|my \w+|our \w+)"
+_FEELING = (
+    r"(?:annoyed|angry|furious|frustrated|irritated|tired|exhausted|happy|delighted|sad|upset|excited|stressed|"
+    r"grumpy|relieved|anxious|nervous|bored|fed up|down|impatient|disappointed|cheerful|overwhelmed|"
+    r"in an? \w+ mood|in good spirits|pleased|worried)"
+)
+
+SIGNALS: dict[str, str] = {
+    "relative_date": rf"(?<!than )(?<!not )\b(?<!from )(?<!starting )(?<!as of )(?<!beginning ){_RELATIVE}\b",
+    "dated_start": rf"\b{_FROM} {_RELATIVE}\b",
+    "temporary_path": (
+        r"(?:/tmp|/var/tmp|/var/folders|/dev/shm)/[\w.]|\\temp\\|%temp%|\$tmpdir|~/downloads/|"
+        r"\b(?:scratch|temporary|throwaway) (?:copy|copies|file|folder|directory|branch|path|database|token)|"
+        r"\bfor (?:this|the current) session\b"
+    ),
+    "process_id": (
+        r"\bpids? *(?:is|was|[:=#])? *\d+|"
+        r"\b(?:process|job|container|session|run|request|trace|build|task|thread|pod|worker|pipeline)"
+        rf"(?: (?:id|no\.?|number))?(?: (?:is|was|with|called))? *[:=#]? *{_ID}\b"
+    ),
+    "one_off_timing": (
+        r"\b(?:took|needed|finished (?:in|after)|completed (?:in|after)|done in|ran (?:for|in)|lasted|elapsed|"
+        rf"passed in|built in|returned in|came back in|duration:?)[^.;\n]{{0,30}}?\b{_NUMBER} ?{_UNIT}\b|"
+        rf"\b{_NUMBER} ?{_UNIT} (?:this time|on the last run|in the last run|in total|elapsed)\b"
+    ),
+    "running_state": (
+        r"\b(?:currently|at the moment|right now|at present|as of now|for the moment|just now|for now|"
+        r"these days|presently|so far)\b|"
+        r"\b(?:is|are|keeps?) (?:still |again )?(?:down|timing out|failing|unreachable|offline|full|stuck|"
+        r"hanging|not responding|crashing|overloaded|rate.limited|waiting)\b(?! (?:if|when|because|since|after))"
+    ),
+    "hypothetical": (
+        r"\b(?:suppose|supposing|imagine|hypothetically|what if|assuming (?:we|that|the)|one could|"
+        r"would be (?:nice|great|cool|good|interesting)|one day|some day|might want to|in theory)\b|"
+        r"\bif (?:we|i|they|you|it|he|she|the \w+)(?: \w+){0,2}? ?(?:ever|were|had|wanted|moved|switched|decided)\b|"
+        r"\bif\b[^.\n]{0,120}\b(?:would|could|might)\b|\bwere we to\b|\bshould we ever\b|"
+        r"\b(?:we|one|they) could (?:also|then|maybe|perhaps|consider|try)\b"
+    ),
+    "question": r"\?(?=[\s\")]|$)|\b(?:open question|undecided|not clear|unclear|remains open) (?:is |whether|if)",
+    "guess": (
+        r"\b(?:probably|perhaps|maybe|presumably|supposedly|apparently|possibly|conceivably|"
+        r"(?:most|very|quite) likely|likely (?:has|have|is|are|to|because|due|the|that|a|wants?|prefers?)|"
+        r"i(?:'d| would)? (?:think|believe|guess|assume|suspect|suppose|reckon|imagine|gather)|"
+        r"(?:it|this|that|there) (?:seems?|appears?|looks? (?:like|as))|seem(?:s|ed)? to|appear(?:s|ed)? to|"
+        r"(?:might|may|could) (?:be|have|own|want|prefer|come|belong|well)|"
+        r"my (?:impression|guess|hunch|assumption|feeling)|(?:not|never) (?:sure|certain|verified|confirmed)|"
+        r"have(?: not|n't) (?:checked|verified|confirmed)|as far as i (?:can tell|know)|from what i can tell|"
+        r"judging by|i have a feeling|guessing|suggests that|can be concluded)\b"
+    ),
+    "discussion": (
+        r"\b(?:talked about|discussed|brainstormed|went over|considered|explored|weighed|debated|compared|"
+        r"floated|toyed with)\b"
+    ),
+    "chat_log": (
+        r"^\W*(?:the |this )?(?:user|assistant|agent|model|conversation|session)(?: then| also)? "
+        r"(?:asked|requested|wanted to (?:know|see)|got|received|explained|thanked|answered|showed|wrote|provided|"
+        r"helped|was about|opened|looked|greeted|confirmed|summari[sz]ed|reviewed)\b|"
+        r"\b(?:everything|all) (?:went|is|was) (?:fine|well|ok|okay|good)\b|\bsaid (?:thank you|thanks|hello)\b|"
+        r"\b(?:was|were) (?:shown|explained|told) how\b"
+    ),
+    "common_knowledge": (
+        r"\b(?:is|are) an? (?:[\w-]+ ){0,3}(?:programming language|framework|library|protocol|file format|"
+        r"data format|database|operating system|algorithm|text editor|version control system|markup language|"
+        r"design pattern|data structure)\b|\bhttp(?: status)?(?: code)? ?[1-5]\d\d (?:means|is|stands)\b|"
+        r"\bstands for\b|\b(?:it is|as is) (?:well|generally|commonly) known\b|\bin general,? (?:it is|one)\b"
+    ),
+    "explicit": (
+        r"\b(?:always|never|from now on|in (?:the )?future\b(?! (?:we|it|this|the))|remember|keep in mind|"
+        r"bear in mind|going forward|henceforth|(?:do not|don't) ever|make sure|every time|each time|whenever|"
+        r"as a rule|by default|under no circumstances|without exception|don't forget|no matter|must|"
+        r"from here on)\b"
+    ),
+    "preference": (
+        r"\b(?:prefers?|preferred|likes?|dislikes?|hates?|loves?|wants?|would rather|can't stand|insists? on|"
+        r"favou?rs?|does(?: not|n't) (?:like|want)|don't (?:like|want)|appreciates?|expects?|"
+        r"asked (?:for|to|that|us|me)|is used to|cares about|objects? to|reads? \w+ on|finds? \w+ (?:hard|easy))\b"
+    ),
+    "correction": (
+        r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
+        r"(?:second|third|fourth|\w+th) time|keeps?|each time|every time|over and over)\b[^.\n]{0,60}"
+        r"\b(?:correct\w*|reject\w*|chang\w*|undid|undo\w*|revert\w*|replac\w*|said|told|remind\w*|remov\w*|"
+        r"renam\w*|rewr\w*|complain\w*|asked|not wanted|delet\w*)|"
+        r"\b(?:correct\w*|reject\w*|undid|undone|revert\w*|replac\w*|remind\w*|remov\w*|rewr\w+|complain\w*|"
+        r"chang\w+|said|told|pointed out|sent back|turned down|asked)\b[^.\n]{0,60}"
+        r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
+        r"(?:second|third|fourth) time|every time|each time)\b"
+    ),
+    "confirmed": (
+        r"\b(?:accepted|approved|merged|went through|taken over)\b[^.\n]{0,30}\b(?:without|at once|unchanged|"
+        r"the first time|as is|straight away|immediately)\b|\bworked (?:well|best|at once|the first time)\b"
+    ),
+    "trigger": (
+        r"\b(?:if|when|whenever|on|in case of|before|after|once|for)\b[^.\n]{1,120}\b(?:check|look|verify|inspect|"
+        r"see (?:whether|if)|make sure|ask|compare|clear|read|try|confirm)\b[^.\n]{0,80}"
+        r"\b(?:first|before|instead|rather than|not)\b|"
+        r"\b(?:check|look at|verify|inspect|clear|compare|confirm|see whether|read|suspect)\b[^.\n]{1,80}\b(?:first|"
+        r"before (?:\w+ing|you|any|the))\b|"
+        r"\bis (?:the )?first (?:place|thing|suspect)\b|"
+        r"\b(?:before|instead of|rather than) \w+ing\b[^.\n]{1,100}\b(?:check|look|verify|see|compare|confirm|ask|"
+        r"clear|read|list)\b|"
+        r"\b(?:means|points to|indicates|comes? from|is a sign of)\b[^.\n]{1,90}(?:, |,? but |\band )not\b|"
+        r"\b(?:do not|don't|never) (?:\w+ ){1,5}(?:if|when|until|before)\b"
+    ),
+    "cause": (
+        r"\b(?:cause[sd]?|because|due to|root cause|reason|comes? from|came from|stems? from|traced to|"
+        r"turned out (?:to be|that)|the culprit|since|as soon as|triggered by|broke|blocked|stalls? if|"
+        r"freezes? (?:when|if)|fails? (?:when|if)|only (?:when|if)|when the)\b|: the \w+"
+    ),
+    "verification": (
+        r"\b(?:verif(?:y|ied|ication)|confirms?|confirmed|proves?|proof|check(?::| that|s)|must (?:be|move|show|"
+        r"read|appear)|should (?:then )?(?:be|show|read|fall|rise)|fixed it|went (?:green|away)|"
+        r"(?:falls?|rises?|turns?|drops?|recovers?) (?:within|below|above|to|after)|within \w+ (?:minutes?|seconds?|"
+        r"steps)|above zero)\b"
+    ),
+    "stop_rule": (
+        r"\b(?:stop|give up|abort|do not|don't|never|escalate|page the|call the|report|no more than|at most|"
+        r"if (?:it|that|this) (?:still|is not|does not|fails))\b"
+    ),
+    "fix": (
+        r"\b(?:fix(?:ed|es)?|workaround|remedy|correct it|solution|solved|helps?|restart\w*|renew\w*|replac\w+|"
+        r"disabl\w+|enabl\w+|switch\w*|clear\w*|clos(?:e|ing)|run the|use the|wait(?:ing)?|rais(?:e|ing)|"
+        r"lower\w*|delet\w+|reinstall\w*|upgrad\w+|downgrad\w+|remov\w+)\b"
+    ),
+    "map": (
+        r"\bnot (?:in|part of|stored in|kept in|through|visible in) (?:the |any )?(?:repo|repository|code|codebase|"
+        r"ticket|wiki|source)|\boutside (?:of )?(?:the )?(?:repo|repository|code)|"
+        r"\b(?:maintained|owned|kept|curated|managed|switched|edited|generated|administered) (?:in|by|from|through)\b|"
+        r"\bgo(?:es)? (?:through|to)\b|\b(?:frozen|legacy|abandoned|unused|read.only|deprecated|misleading)\b|"
+        r"\b(?:only|real|actual|authoritative|complete) (?:\w+ ){0,3}(?:lives?|is|are|list|copy|place|source)\b|"
+        r"\bstart (?:with|from|at) the\b|\bask \w+ .{0,30}for (?:an? )?(?:account|access|password|key)|"
+        r"\b(?:must|may) not be edited\b|\bnothing in the (?:code|repo)\b|\baccess (?:only )?(?:through|via)\b|"
+        r"\ball work happens\b|\bno longer used\b(?! by anyone)"
+    ),
+    "reason": (
+        r"\b(?:because|since (?!\w+ (?:ago|spring|summer|autumn|winter)\b)|so that|otherwise|insists|due to|"
+        r"therefore|in order to|for legal|to avoid|the contract|the law|the auditor|forbids?|depends? on it|"
+        r"hence|or else|so the|which is why)"
+    ),
+    "decision": (
+        r"\b(?:decided|agreed|settled on|convention|policy|by agreement|ruled out|we chose|was chosen|must not|"
+        r"not allowed|only on|are announced|is required|no longer than|at least|at most|not approved)\b"
+    ),
+    "lesson": (
+        r"\b(?:next time|worth (?:repeating|doing|keeping)|lesson|plan (?:for|around|on|\w+ (?:days?|hours?))|"
+        r"by default|since then|only after|in future|made it (?:pass|work)|made the rest|"
+        r"turned out|avoid|should (?:be|have been)|better to|instead|shows? that|showed that|"
+        r"do this (?:for|at|on|whenever)|from then on|learned|learnt|takeaway|next (?:migration|upgrade|release)|"
+        r"(?:repeat|keep|use) (?:this|that|it) (?:for|in|at|on))\b"
+    ),
+}
+
+_CODE = r"(?:[\w.-]+/[\w./-]+|[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|kt|rb|c|h|cpp|cs|swift|sql|sh|vue)|\w+\(\)|\w+_\w+)"
+_CAMEL = r"(?-i:[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)"
+_MANIFEST = (
+    r"(?:pyproject\.toml|package\.json|requirements\.txt|cargo\.toml|go\.mod|pom\.xml|gemfile|dockerfile|makefile|"
+    r"tsconfig\.json|docker-compose\.ya?ml|build\.gradle|setup\.cfg|\.env\.example)"
+)
+_LAYOUT = (
+    r"(?:contains?|holds?|has|have|consists? of|(?:is|are|sits?|lives?|resides?)(?: located| defined| implemented| "
+    r"declared| found| kept| placed)? (?:in|under|at)|exports?|defines?|declares?|implements?|imports?|inherits?|extends|"
+    r"takes?|returns?|accepts?|calls?|pins?|lists?|exposes?|wraps?|is split into|is organi[sz]ed|are grouped)"
+)
+_DOCUMENT = (
+    r"(?:readme(?:\.md)?|claude\.md|agents\.md|contributing(?:\.md)?|(?:contributing|style|user|install\w*|"
+    r"developer|getting.started|reference|migration) guide|documentation|docs|manual|handbook|changelog|"
+    r"release notes|man page|docstring|project instructions|\.cursorrules|copilot.instructions)"
+)
+_SAYS = (
+    r"(?:says?|states?|asks?|lists?|explains?|describes?|requires?|mentions?|recommends?|documents?|notes?|"
+    r"specif(?:y|ies)|tells?|instructs?|warns?|shows?|covers?|defines?)"
+)
+
+EXCLUSIONS: dict[str, str] = {
+    "derivable": (
+        r"\b(?:folder|director(?:y|ies)|package|module|file|class|struct|interface|enum|component|repo|repository|"
+        rf"codebase|source tree|function|method|endpoint handler|table|schema|test suite)\b[^.\n]{{0,50}}\b{_LAYOUT}\b|"
+        rf"(?:{_CODE}|{_CAMEL}|{_MANIFEST})`? (?:\w+ ){{0,3}}?{_LAYOUT}\b|"
+        r"\b(?:is|are) (?:the |an? )?(?:\w+ ){0,2}(?:defined|implemented|declared|located|found|stored)? ?"
+        rf"(?:in|under|at) (?:the )?(?:file |folder |module |class )?(?:{_CODE}|{_CAMEL})|"
+        r"\bthere (?:is|are) (?:\w+ )(?:\w+ ){0,2}(?:packages?|modules?|folders?|files?|classes|tables|services|"
+        r"endpoints|tests|components) in (?:the |this )?(?:repo|repository|project|codebase|folder|directory|\w+/)|"
+        rf"\bentry ?point (?:of [^.\n]{{1,40}} )?is\b|\b(?:depends on|uses) (?:\w+ ){{0,2}}(?:version )?\d+\.\d+"
+    ),
+    "history": (
+        r"\bcommit (?:hash )?`?[0-9a-f]{7,40}\b|\b(?:pr|pull request|merge request|mr)s?:? ?[#!]?\d+|"
+        r"[#!]\d+\b[^.\n]{0,80}[#!]\d+|\bgit (?:blame|log|history|shortlog)\b|\baccording to git\b|"
+        r"\b(?:last|latest|recent|previous) (?:\w+ )?commits?\b|"
+        r"\b(?:open|merged|closed|recent) (?:pull|merge) requests?\b|"
+        r"\b(?:committed|authored|merged|reverted|renamed|introduced|rewritten|refactored) by (?-i:[A-Z])\w+|"
+        r"(?-i:\b[A-Z][a-z]+) (?:committed|merged|reverted|refactored|rebased|force-pushed|cherry-picked)\b|"
+        r"\btagged (?:from|as|at|in|on)\b|\bclosed (?:issues?|tickets?) #?\d+"
+    ),
+    "documented": (
+        rf"\b{_DOCUMENT}\b[^.\n]{{0,40}}?\b{_SAYS}\b|"
+        rf"\b(?:according to|as (?:described|documented|stated|explained|written) in|per|following|see|listed in|"
+        rf"written in|documented in) (?:the |our )?(?:[\w.-]+ ){{0,3}}{_DOCUMENT}\b|\bis documented\b"
+    ),
+    "fixed_in_code": (
+        r"\b(?:fixed|solved|resolved|patched|corrected|repaired)\b[^\n]{0,60}\b(?:by (?:adding|changing|removing|"
+        r"replacing|moving|wrapping|renaming|using|returning|setting|catching|passing)|line \d+|in `?"
+        rf"(?:{_CODE}|{_CAMEL})|patch|merged|commit(?:ted)?|now (?:\w+s|we|it)\b|we now)|"
+        r"\b(?:added|adding|inserted|removed|changed|replaced) (?:an? |the )?(?:missing|wrong|extra|superfluous|"
+        r"guard|null check|early return|early exit|await|import|type hint|semicolon|try|condition|check)\b|"
+        r"\b(?:the )?(?:patch|fix) is (?:merged|in|pushed|committed)|\bsee the (?:change|commit|diff|patch)\b"
+    ),
+    "in_progress": (
+        r"\b(?:working (?:on|through)|currently \w+ing|next steps?:? (?:is|are|will|would)?|still (?:to do|todo|has to|"
+        r"have to|missing|open|left)|to-?do:|half.(?:done|finished|way)|(?:partly|partially) done|in progress|"
+        r"wip\b|work in progress|remaining (?:work|steps|tasks|tests|files|items)|(?:have|has|had|just|'ve) started|"
+        r"(?:am|is|are|still) waiting (?:for|on)|"
+        r"(?:\w+) (?:out )?of (?:\w+) (?:\w+ )?(?:is |are )?(?:green|done|passing|left|migrated|finished|ready|ported)\b|"
+        r"(?:not|isn't|aren't) (?:yet )?(?:finished|done|merged|wired|ported)|"
+        r"continue (?:with|tomorrow|later|from)|left off|picked up where|"
+        r"i(?:'ll| will| am going to) (?:now|then|next|continue)|about to (?:\w+)|on branch \w+)"
+    ),
+    "raw_thought": (
+        r"\bhmm+\b|\bwait,|\bwait\.\.|\blet me (?:think|check|see|look|try|re-?read|verify|start)\b|\blet's see\b|"
+        r"\bactually,? no\b|\bi (?:need|have|want) to (?:figure|look|check|understand|think|find|see|first)\b|"
+        r"\bstep by step\b|\b(?:so|then) i(?:'ll| will| should| could) (?:try|look|check|go|just)\b|"
+        r"^\W*(?:okay|ok|alright|right),? so\b|\bthinking\b.{0,10}:|</?think|\bi wonder\b|"
+        r"\bmaybe i should\b|\bon second thought\b|\bthat's odd\b|\bbut then again\b"
+    ),
+    "mood": (
+        rf"\b{_WHO} (?:was|is|am|were|are|got|seems?|seemed|sounds?|sounded|looks?|looked|feels?|felt)"
+        rf"(?: (?:a bit|quite|very|so|really|rather|clearly|visibly|slightly|pretty|too))* {_FEELING}\b|"
+        rf"\bi'm (?:so |really |very |just )?{_FEELING}\b|\bin an? \w+ mood\b|"
+        r"\b(?:swore|cursed|sighed|laughed|cried|vented|ranted)\b"
+    ),
+}
+"""What is refused even on request, apart from personal data and injected instructions."""
+
+SURPRISE = (
+    r"\b(?:but|however|although|contrary|outdated|wrong|misleading|in reality|actually|despite|not true|"
+    r"no longer|unlike)\b"
+)
+"""Says that the document or the code does not hold: that is worth keeping."""
+
+OURS = r"\b(?:our|we|us|internal|in-house|team|customer|company|partner|vendor|supplier)\b"
+"""Speaks of something only this user can know, so it is not common knowledge."""
+
+DECIDED = r"\b(?:decided|agreed|settled on|chose|rejected|ruled out|because|conclusion|concluded)\b(?! to meet)"
+NOT_DECIDED = r"\b(?:did not|didn't|not|without|no|nothing|never)\b[^.\n]{0,25}\b(?:settle|decid|decision|conclu|agree|result)\w*"
+
+STATED = (
+    r"\b(?:user|he|she|they|client|customer|team|i|we)\b[^.\n]{0,30}\b(?:said|says|stated|told|asked|wants?|prefers?|"
+    r"insists?|requested|demands?|likes?|dislikes?|hates?|expects?|corrected|rejected)\b|^\W*(?:prefers?|likes?|wants?|"
+    r"dislikes?|hates?|asked)\b"
+)
+"""Reports what the user said, in so many words."""
