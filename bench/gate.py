@@ -4,7 +4,8 @@
 
 Each claim is proposed by an agent with a source that can be followed; a claim whose source is the user counts
 as said in so many words. "Kept" is what the gate holds as a candidate. The rules were written looking at the
-half "tune" only. With --misses the wrong ones are listed, which for the half "held" spoils it.
+half "tune" only; batch 1 of both halves was written before the rules, batch 2 after them, in wordings and
+settings meant to be unlike batch 1. With --misses the wrong ones are listed, which spoils the half "held".
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Row:
     draft: Draft
     lang: str
     half: str
+    batch: int
     reason: str
     keep: bool
 
@@ -46,7 +48,9 @@ def load(path: Path) -> list[Row]:
 def _row(raw: dict[str, Any]) -> Row:
     source = Source(SourceType(raw["source_type"]), "session-1")
     claim = Claim(kind=Kind(raw["kind"]), scope=Scope.PRIVATE, content=raw["text"])
-    return Row(Draft(claim, (source,)), raw["lang"], raw["half"], raw["reason"], raw["keep"])
+    return Row(
+        Draft(claim, (source,)), raw["lang"], raw["half"], raw.get("batch", 1), raw["reason"], raw["keep"]
+    )
 
 
 def judge(row: Row, theta: float) -> Decision:
@@ -54,17 +58,21 @@ def judge(row: Row, theta: float) -> Decision:
 
 
 def labelled(row: Row) -> Labelled:
-    """The row's score; 0 when it is refused whatever theta is."""
+    """The row's score; -1 when it is refused whatever theta is."""
     decision = judge(row, 0.0)
     return Labelled(decision.scores.total if decision.verdict != "refuse" else -1.0, row.keep)
 
 
 def figures(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
-    for half in sorted({row.half for row in rows}):
+    scored = [(row, labelled(row)) for row in rows]
+    for half, batch in sorted({(row.half, each) for row in rows for each in (row.batch, "all")}, key=str):
         for lang in ("en", "zh", "all"):
-            part = [row for row in rows if row.half == half and lang in {row.lang, "all"}]
-            point = at([labelled(row) for row in part], theta)
-            yield {"half": half, "lang": lang, "n": len(part), **_rounded(point)}
+            part = [
+                label
+                for row, label in scored
+                if row.half == half and batch in {row.batch, "all"} and lang in {row.lang, "all"}
+            ]
+            yield {"half": half, "batch": batch, "lang": lang, "n": len(part), **_rounded(at(part, theta))}
 
 
 def _rounded(point: Any) -> dict[str, Any]:
@@ -72,7 +80,7 @@ def _rounded(point: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="Precision and recall of the write gate.")
     parser.add_argument("labels", nargs="?", type=Path, default=LABELS)
     parser.add_argument("--half")
     parser.add_argument("--theta", type=float, default=THETA)
@@ -80,9 +88,9 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true")
     options = parser.parse_args()
     rows = [row for row in load(options.labels) if options.half in {None, row.half}]
-    start = time.perf_counter()
+    start = time.process_time()
     lines = list(figures(rows, options.theta))
-    each_ms = (time.perf_counter() - start) * 1000 / (2 * len(rows))
+    each_ms = (time.process_time() - start) * 1000 / len(rows)
     if options.curve:
         points = curve(labelled(row) for row in rows)
         lines += [{"curve": True, **_rounded(point)} for point in points]
@@ -100,7 +108,13 @@ def _misses(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
         if (decision.verdict != "refuse") is not row.keep:
             codes = [signal.code for signal in decision.signals]
             text = row.draft.claim.content
-            yield {"missed": row.reason, "keep": row.keep, "code": decision.code, "signals": codes, "text": text}
+            yield {
+                "missed": row.reason,
+                "keep": row.keep,
+                "code": decision.code,
+                "signals": codes,
+                "text": text,
+            }
 
 
 if __name__ == "__main__":

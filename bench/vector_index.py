@@ -132,6 +132,7 @@ def compare(source: str, passages: Floats, questions: Floats) -> None:
             "rows": len(passages),
             "dims": DIMS,
             "variant": way.name,
+            "least_ms": round(min(times_ms), 3),
             "p50_ms": round(float(np.percentile(times_ms, 50)), 3),
             "p95_ms": round(float(np.percentile(times_ms, 95)), 3),
             "recall@10": round(shared / (TOP * len(questions)), 4),

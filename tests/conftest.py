@@ -248,10 +248,12 @@ class DaemonHome:
         self._open.clear()
 
     def discard(self) -> None:
-        with contextlib.suppress(MemvaultError, OSError):
-            with Client(self.root, autostart=False) as client:
-                client.connect()
-                self._pids.add(client.hello["pid"])
+        with (
+            contextlib.suppress(MemvaultError, OSError),
+            Client(self.root, autostart=False) as client,
+        ):
+            client.connect()
+            self._pids.add(client.hello["pid"])
         self.hang_up()
         for pid in self._pids:
             if alive(pid):

@@ -13,6 +13,8 @@ import pytest
 from memvault.client import Client
 from memvault.errors import Closed, MemvaultError
 
+DAYS = ("Monday", "Wednesday", "Friday")
+
 
 class Writer:
     """Adds, edits and deletes until the daemon dies under it; remembers what was acknowledged."""
@@ -35,7 +37,7 @@ class Writer:
             pass
 
     def step(self, client: Client) -> None:
-        text = f"{self.name} closed ticket {self.rnd.randrange(10**9)} on a {self.rnd.choice(['Monday', 'Friday'])}."
+        text = f"{self.name} closed ticket {self.rnd.randrange(10**9)} on a {self.rnd.choice(DAYS)}."
         chance = self.rnd.random()
         if chance < 0.6 or not self.there:
             found = client.call("memory.add", self.fact(text))

@@ -1,4 +1,4 @@
-"""SECURITY 18, 19, 22, 23: whatever comes over the socket is answered by an error or a close; the daemon lives."""
+"""SECURITY 18, 19, 22, 23: whatever comes is answered by an error or a close, and the daemon lives."""
 
 from __future__ import annotations
 
@@ -288,16 +288,20 @@ def typed(params: type) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(required, optional=optional)
 
 
+PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    str: st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(SECRET * 40),
+    int: st.integers(0, 2**53),
+    bool: st.booleans(),
+    type(None): st.none(),
+}
+
+
 def of_type(kind: Any) -> st.SearchStrategy[Any]:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is str:
-        return st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(SECRET * 40)
-    if kind is int or origin is typing.Annotated:
-        return st.integers(0, 2**53)
-    if kind is bool:
-        return st.booleans()
-    if kind is type(None):
-        return st.none()
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if origin is typing.Annotated:
+        return of_type(arguments[0])
     if origin is list:
         return st.lists(of_type(arguments[0]), max_size=3)
     if origin is dict:

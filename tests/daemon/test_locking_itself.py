@@ -21,7 +21,7 @@ from memvault.daemon.server import Server
 
 @dataclass
 class Running:
-    """A daemon in a thread of this process, with settings that no file can give: seconds instead of minutes."""
+    """A daemon in a thread of this process, whose settings count seconds instead of minutes."""
 
     keeper: Keeper
     loop: asyncio.AbstractEventLoop

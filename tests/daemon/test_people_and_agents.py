@@ -45,8 +45,8 @@ def test_no_method_that_changes_exports_or_takes_back_is_left_out_of_the_lists()
     }  # fmt: skip
     anyone = {name for name, method in METHODS.items() if method.who is Who.ANYONE}
     assert anyone == {
-        "hello", "status", "vault.init", "vault.unlock", "vault.lock", "vault.keychain_probe", "presence.prove",
-        "presence.drop", "shutdown",
+        "hello", "status", "shutdown", "vault.init", "vault.unlock", "vault.lock", "vault.keychain_probe",
+        "presence.prove", "presence.drop",
     }  # fmt: skip
     readers = {name for name, method in METHODS.items() if method.who is Who.READER}
     assert readers == {"memory.add", "memory.get", "memory.list", "recall"}

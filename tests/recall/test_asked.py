@@ -66,6 +66,18 @@ def test_the_same_question_gets_the_same_answer_all_day(desk: Any) -> None:
     assert desk.ask("deploy billing", limit=20) == first
 
 
+def test_the_same_few_questions_asked_over_and_over_still_find_their_answers(desk: Any) -> None:
+    desk.put("a", "deploy the billing service")
+    desk.put("b", "water the plants in the lobby")
+    questions = {"a": "how do we deploy billing", "b": "who waters the plants"}
+    for _ in range(200):
+        for question in questions.values():
+            desk.index.note_question(desk.query(question))
+    for day in (20_000, 20_001):
+        for id_, question in questions.items():
+            assert desk.ids(question, today=day)[:1] == [id_]
+
+
 def test_locking_forgets_what_was_learned(desk: Any) -> None:
     desk.index.note_question(desk.query("deploy"))
     kept = desk.index.learned()

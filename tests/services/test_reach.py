@@ -1,4 +1,4 @@
-"""SPEC 3: what a caller may not read takes part in nothing it reads: no item, no count, no score, no error."""
+"""SPEC 3: what a caller may not read takes part in nothing it reads: item, count, score or error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROJECTS = (None, "alpha", "beta")
 
 @pytest.fixture
 def mixed(desk: Any, robot: Caller) -> dict[str, set[str]]:
-    """Memories of every project, sensitivity and state, all about one thing; by name the ids an agent may see."""
+    """Memories of every project, sensitivity and state, all about one thing: which an agent may see."""
     shown: set[str] = set()
     hidden: set[str] = set()
     for number, (project, level, scope) in enumerate(

@@ -1,4 +1,4 @@
-"""SPEC 6 and 12: merging, correcting, proposing; authority is computed; everything that comes in is checked."""
+"""SPEC 6 and 12: merging, correcting, proposing; authority is computed; what comes in is checked."""
 
 from __future__ import annotations
 

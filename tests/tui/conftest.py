@@ -141,7 +141,7 @@ class Driver:
     @property
     def lines(self) -> list[str]:
         """What the terminal shows now, line by line."""
-        return [strip.text for strip in self.app.screen._compositor.render_strips()]
+        return [strip.text for strip in self.app.screen._compositor.render_strips()]  # pyright: ignore[reportPrivateUsage]
 
     @property
     def text(self) -> str:

@@ -11,7 +11,8 @@ from memvault_tui.screens.dialogs import Choice, Presence, TypedDeletion
 from memvault_tui.screens.form import AddForm, EditForm
 from memvault_tui.screens.memory import MemoryScreen
 from memvault_tui.screens.why import WhyScreen
-from memvault_tui.widgets.fields import Area, Field
+from memvault_tui.widgets.area import Area
+from memvault_tui.widgets.fields import Field
 from memvault_tui.widgets.memory_list import MemoryList
 
 from .conftest import Driver, OpenTui, Vault
@@ -130,7 +131,9 @@ async def test_narrowing_by_kind_shows_counts_and_the_filter(vault: Vault, tui: 
         await driver.sees("2 memories")
 
 
-async def test_editing_makes_a_version_and_asks_who_is_there(vault: Vault, tui: OpenTui, prove: Prove) -> None:
+async def test_editing_makes_a_version_and_asks_who_is_there(
+    vault: Vault, tui: OpenTui, prove: Prove
+) -> None:
     memory_id = vault.add("Deploy with npm run deploy", "preference")
     async with tui(vault.home) as driver:
         await driver.sees("1 memory")
@@ -182,7 +185,9 @@ async def test_leaving_a_form_with_unsaved_text_asks(vault: Vault, tui: OpenTui)
         await driver.shows(BrowseScreen)
 
 
-async def test_deleting_wants_the_word_typed_and_cancel_is_first(vault: Vault, tui: OpenTui, prove: Prove) -> None:
+async def test_deleting_wants_the_word_typed_and_cancel_is_first(
+    vault: Vault, tui: OpenTui, prove: Prove
+) -> None:
     vault.add("kept fact")
     vault.add("the doomed fact of the typed deletion test")
     async with tui(vault.home) as driver:
@@ -274,7 +279,11 @@ async def test_writing_by_hand_wants_kind_and_scope_chosen(vault: Vault, tui: Op
         await driver.shows(BrowseScreen)
         await driver.sees("Indent with four spaces", "1 memory")
         record = vault.client.call("memory.list", {"limit": 1, "offset": 0})["items"][0]
-        assert (record["kind"], record["scope"], record["sources"][0]["type"]) == ("preference", "private", "user")
+        assert (record["kind"], record["scope"], record["sources"][0]["type"]) == (
+            "preference",
+            "private",
+            "user",
+        )
 
 
 async def test_why_shows_scores_and_reasons_and_leaves_no_trace(vault: Vault, tui: OpenTui) -> None:
@@ -291,7 +300,9 @@ async def test_why_shows_scores_and_reasons_and_leaves_no_trace(vault: Vault, tu
         assert vault.get(memory_id)["usage_count"] == 0
 
 
-async def test_copying_says_which_way_it_went(vault: Vault, tui: OpenTui, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_copying_says_which_way_it_went(
+    vault: Vault, tui: OpenTui, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     vault.add("copy me")
     async with tui(vault.home) as driver:

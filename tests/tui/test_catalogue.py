@@ -25,7 +25,9 @@ def source_strings() -> dict[Key, str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
                 continue
-            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+            texts = [
+                arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+            ]
             where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
             if node.func.id in ("_", "N_") and texts:
                 found.setdefault((None, texts[0], None), where)
@@ -78,9 +80,7 @@ def test_translations_keep_the_placeholders() -> None:
     def names(text: str) -> set[str]:
         return set(re.findall(r"\{\w+\}", text))
 
-    wrong = [
-        (key[1], text) for key, text in po_entries().items() if names(text) != names(key[2] or key[1])
-    ]
+    wrong = [(key[1], text) for key, text in po_entries().items() if names(text) != names(key[2] or key[1])]
     assert wrong == []
 
 
@@ -105,7 +105,11 @@ def test_no_text_for_people_bypasses_the_catalogue() -> None:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 said = node.args[0] if node.args else None
-                if name in shown and isinstance(said, ast.Constant) and re.search("[a-z]{2}", str(said.value)):
+                if (
+                    name in shown
+                    and isinstance(said, ast.Constant)
+                    and re.search("[a-z]{2}", str(said.value))
+                ):
                     found.append(f"{path.name}:{node.lineno}")
     assert found == []
 

@@ -51,9 +51,13 @@ def fill(vault: Vault) -> None:
     vault.add("Staging runs PostgreSQL 16", project="billing")
     vault.add("Never write to the production database by hand.", "policy")
     vault.add(
-        "Deploy billing with `bash ship.sh`, never with npm", "preference", project="billing", conditions="production",
-        why="npm run deploy skips the migration step", evidence="ship with the script from now on",
-    )  # fmt: skip
+        "Deploy billing with `bash ship.sh`, never with npm",
+        "preference",
+        project="billing",
+        conditions="production",
+        why="npm run deploy skips the migration step",
+        evidence="ship with the script from now on",
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])

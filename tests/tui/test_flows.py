@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.binding import Binding
 from textual.widgets import Button
 
 from memvault.client import Client
@@ -82,7 +83,7 @@ async def test_not_now_ends_without_making_anything(empty_home: Path, tui: OpenT
         await driver.shows(HowItOpens)
         await driver.sees("Not now: memvault ends, and nothing is made.")
         driver.app.screen.query_one("#skip", Button).press()
-        await driver.until(lambda: driver.app._exit, "left")
+        await driver.until(lambda: not driver.app.is_running or driver.app.return_value == 0, "left")
     assert not (empty_home / "vault.json").exists()
 
 
@@ -215,14 +216,21 @@ async def test_every_action_of_a_place_is_implemented_there() -> None:
     from memvault_tui.screens.dialogs import Presence, TypedDeletion, YesNo
 
     owners = {
-        "browse": [BrowseScreen], "memory": [MemoryScreen], "why": [WhyScreen], "inbox": [InboxScreen],
-        "locked": [LockedScreen, Presence], "form": [EditForm, AddForm], "dialog": [Choice, YesNo, TypedDeletion, Presence],
-        "list": [MemoryList], "sheet": [Sheet], EVERYWHERE: [MemvaultApp],
-    }  # fmt: skip
+        "browse": [BrowseScreen],
+        "memory": [MemoryScreen],
+        "why": [WhyScreen],
+        "inbox": [InboxScreen],
+        "locked": [LockedScreen, Presence],
+        "form": [EditForm, AddForm],
+        "dialog": [Choice, YesNo, TypedDeletion, Presence],
+        "list": [MemoryList],
+        "sheet": [Sheet],
+        EVERYWHERE: [MemvaultApp],
+    }
     assert {place for action in ACTIONS for place in action.places} == set(owners)
     for place, classes in owners.items():
         for owner in classes:
-            bound = {binding.action for binding in owner.BINDINGS}
+            bound = {binding.action for binding in owner.BINDINGS if isinstance(binding, Binding)}
             for action in actions_of(place):
                 assert hasattr(owner, f"action_{action.id}"), (owner, action.id)
                 assert action.id in bound, (owner, action.id)
@@ -237,7 +245,12 @@ async def test_no_key_means_two_things_on_one_screen() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45), (60, 20)])
 async def test_every_screen_fits_its_size(vault: Vault, tui: OpenTui, size: tuple[int, int]) -> None:
-    vault.add("Deploy billing with `bash ship.sh`, never with npm", "preference", project="billing", why="npm skips a step")
+    vault.add(
+        "Deploy billing with `bash ship.sh`, never with npm",
+        "preference",
+        project="billing",
+        why="npm skips a step",
+    )
     async with tui(vault.home, size=size) as driver:
         await driver.sees("1 memory", "npm skips a step")
         assert len(driver.lines) == size[1]
@@ -258,7 +271,8 @@ async def test_resizing_keeps_cursor_and_content(vault: Vault, tui: OpenTui) -> 
         await driver.pilot.resize_terminal(80, 24)
         await driver.until(lambda: not driver.app.screen.has_class("wide"), "narrow layout")
         await driver.until(
-            lambda: any(line.startswith("▸") and "resized fact 14" in line for line in driver.lines), "cursor kept"
+            lambda: any(line.startswith("▸") and "resized fact 14" in line for line in driver.lines),
+            "cursor kept",
         )
 
 
@@ -273,7 +287,7 @@ async def test_hostile_text_is_shown_and_does_nothing(vault: Vault, tui: OpenTui
         await driver.press("escape")
         await driver.shows(BrowseScreen)
         assert not any(ord(char) < 32 or char in "\x9b\u202e" for line in driver.lines for char in line)
-        assert not driver.app._exit
+        assert driver.app.return_value is None
 
 
 async def test_an_untouched_hostile_field_is_not_rewritten(vault: Vault, tui: OpenTui, prove: Prove) -> None:
@@ -297,16 +311,23 @@ async def test_pasted_control_characters_become_visible(vault: Vault, tui: OpenT
         await driver.shows(BrowseScreen)
         await driver.press("slash")
         driver.app.post_message(Paste("a\x1b[31mb"))
-        await driver.until(lambda: driver.app.screen.query_one("#search", Field).value == "a\\x1b[31mb", "pasted")
+        await driver.until(
+            lambda: driver.app.screen.query_one("#search", Field).value == "a\\x1b[31mb", "pasted"
+        )
 
 
 async def test_the_inbox_confirms_and_rejects(vault: Vault, tui: OpenTui, prove: Prove) -> None:
     with Client(vault.home, name="script") as script:
         for number in range(2):
-            script.call("memory.add", {
-                "content": f"candidate of the inbox test {number}", "kind": "fact", "scope": "private",
-                "source": {"type": "conversation", "ref": "c1", "evidence": "said so"},
-            })  # fmt: skip
+            script.call(
+                "memory.add",
+                {
+                    "content": f"candidate of the inbox test {number}",
+                    "kind": "fact",
+                    "scope": "private",
+                    "source": {"type": "conversation", "ref": "c1", "evidence": "said so"},
+                },
+            )
     async with tui(vault.home) as driver:
         await driver.sees("2 memories")
         await driver.press("3")

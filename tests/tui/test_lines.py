@@ -75,12 +75,16 @@ def test_the_drawing_library_measures_what_we_measure(text: str) -> None:
 @pytest.mark.parametrize("cells", [60, 80, 88, 120, 200])
 def test_the_claims_of_all_rows_start_in_one_column(language: str, cells: int) -> None:
     use_language(language)
-    letters = max(width(letter) for letter in [*map(kind_letter, KIND_WORDS), *map(status_letter, STATUS_WORDS)])
+    letters = max(
+        width(letter) for letter in [*map(kind_letter, KIND_WORDS), *map(status_letter, STATUS_WORDS)]
+    )
     columns = columns_for(cells, letters)
     starts: set[int] = set()
     for kind in KIND_WORDS:
         for status in STATUS_WORDS:
-            row = memory_row(memory("|claim", kind=kind, status=status, project="计费"), columns, NOW, Marks())
+            row = memory_row(
+                memory("|claim", kind=kind, status=status, project="计费"), columns, NOW, Marks()
+            )
             starts.add(width(row_text(row).partition("|")[0]))
     assert len(starts) == 1
 
@@ -94,7 +98,9 @@ def test_letters_tell_kinds_and_statuses_apart_without_colour() -> None:
 
 def test_a_row_shows_sources_and_what_must_be_checked() -> None:
     sources = (Source("user", "a"), Source("file", "b"))
-    row = row_text(memory_row(memory("Staging", sources=sources, verify_first=True), columns_for(80), NOW, Marks()))
+    row = row_text(
+        memory_row(memory("Staging", sources=sources, verify_first=True), columns_for(80), NOW, Marks())
+    )
     assert " 2! " in row
     assert row.rstrip().endswith("(verify first)")
 

@@ -49,11 +49,13 @@ class ListApp(App[None]):
             return
         self.asked.append(message.offset)
         last = min(message.offset + PAGE_ROWS, self.rows)
-        self.listing.deliver(message.generation, message.offset, [row(n) for n in range(message.offset, last)])
+        self.listing.deliver(
+            message.generation, message.offset, [row(n) for n in range(message.offset, last)]
+        )
 
     @property
     def lines(self) -> list[str]:
-        return [strip.text for strip in self.screen._compositor.render_strips()]
+        return [strip.text for strip in self.screen._compositor.render_strips()]  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.fixture
@@ -89,8 +91,20 @@ async def test_memory_stays_flat_however_far_one_scrolls(app: ListApp) -> None:
 
 async def test_all_movement_keys_move(app: ListApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
-        expected = {"j": 1, "down": 2, "k": 1, "up": 0, "pagedown": 23, "pageup": 0, "G": ROWS - 1, "g": 0, "end": ROWS - 1,
-                    "home": 0, "ctrl+f": 23, "ctrl+b": 0}  # fmt: skip
+        expected = {
+            "j": 1,
+            "down": 2,
+            "k": 1,
+            "up": 0,
+            "pagedown": 23,
+            "pageup": 0,
+            "G": ROWS - 1,
+            "g": 0,
+            "end": ROWS - 1,
+            "home": 0,
+            "ctrl+f": 23,
+            "ctrl+b": 0,
+        }
         for key, cursor in expected.items():
             await pilot.press(key)
             assert app.listing.cursor == cursor, key

@@ -24,8 +24,27 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=12,
 )
-NAMES = ["items", "total", "id", "content", "sources", "versions", "events", "results", "kinds", "failure", "model",
-         "refused", "older_backups", "ids", "why", "score", "flags", "state", "added"]  # fmt: skip
+NAMES = [
+    "items",
+    "total",
+    "id",
+    "content",
+    "sources",
+    "versions",
+    "events",
+    "results",
+    "kinds",
+    "failure",
+    "model",
+    "refused",
+    "older_backups",
+    "ids",
+    "why",
+    "score",
+    "flags",
+    "state",
+    "added",
+]
 
 
 def _contrast(one: str, other: str) -> float:
@@ -40,8 +59,15 @@ def _contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 def test_every_text_colour_is_readable_on_every_background(theme: Theme) -> None:
-    texts = [theme.foreground, theme.primary, theme.accent, theme.warning, theme.error, theme.success,
-             theme.variables["quiet"]]  # fmt: skip
+    texts = [
+        theme.foreground,
+        theme.primary,
+        theme.accent,
+        theme.warning,
+        theme.error,
+        theme.success,
+        theme.variables["quiet"],
+    ]
     grounds = [theme.background, theme.surface, theme.panel, theme.variables["cursor-line"]]
     weak = [
         (text, ground, round(_contrast(text, ground), 2))
@@ -73,7 +99,10 @@ def test_the_theme_follows_wish_then_terminal() -> None:
 def test_the_nearest_clipboard_is_used(
     environment: dict[str, str], tools: set[str], chosen: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clipboard.shutil, "which", lambda name: f"/bin/{name}" if name in tools else None)
+    def which(name: str) -> str | None:
+        return f"/bin/{name}" if name in tools else None
+
+    monkeypatch.setattr(clipboard.shutil, "which", which)
     command = clipboard.command_for(environment, "linux")
     assert (command[0] if command else None) == chosen
 
@@ -81,8 +110,15 @@ def test_the_nearest_clipboard_is_used(
 @given(st.dictionaries(st.sampled_from(NAMES), JSON))
 def test_no_answer_of_a_daemon_breaks_the_interface(answer: dict[str, object]) -> None:
     readers: list[Callable[[dict[str, object]], object]] = [
-        Memory.read, Page.read, Facets.read, History.read, Recall.read, Status.read, Deletion.read, Report.read,
-    ]  # fmt: skip
+        Memory.read,
+        Page.read,
+        Facets.read,
+        History.read,
+        Recall.read,
+        Status.read,
+        Deletion.read,
+        Report.read,
+    ]
     for read in readers:
         read(answer)
     Found.read_all(answer.get("items"))
@@ -93,7 +129,9 @@ def test_every_text_of_a_record_is_safe_to_draw(text: str) -> None:
     source = {"type": "user", "ref": text, "evidence": text}
     memory = Memory.read({"id": "1", "content": text, "why": text, "sources": [source], "flags": [text]})
     for shown in (memory.content, memory.why or "", memory.sources[0].ref, *memory.flags):
-        assert not any((ord(char) < 32 and char not in "\n\t") or char in "\x7f\x9b\u202e\u2028" for char in shown)
+        assert not any(
+            (ord(char) < 32 and char not in "\n\t") or char in "\x7f\x9b\u202e\u2028" for char in shown
+        )
 
 
 def test_a_form_is_checked_field_by_field() -> None:

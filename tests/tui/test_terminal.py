@@ -71,7 +71,13 @@ class Terminal:
 def program(home: str, columns: int = 80, lines: int = 24, **environment: str) -> Iterator[Terminal]:
     child, master = pty.fork()
     if child == 0:
-        values = {**os.environ, "MEMVAULT_HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
+        values = {
+            **os.environ,
+            "MEMVAULT_HOME": home,
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            **environment,
+        }
         os.execve(sys.executable, [sys.executable, "-c", PROGRAM], values)
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     terminal = Terminal(child, master, columns, lines)

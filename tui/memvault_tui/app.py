@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,6 +67,11 @@ class MemvaultApp(App[int]):
 
     def _connect(self) -> None:
         self.run_worker(self.gateway.run(), group="gateway")
+        self.call_later(self._make_ready)
+
+    def _make_ready(self) -> None:
+        """Load the screen that comes next while the connection is being made."""
+        import_module("memvault_tui.screens.browse")
 
     # news
 
@@ -274,9 +280,12 @@ class MemvaultApp(App[int]):
             return []
         from memvault_tui.words import KIND_WORDS, STATUS_WORDS, kind_letter, status_letter, word
 
-        kinds = [(name, word(KIND_WORDS, name), _("letter of a kind"), kind_letter(name)) for name in KIND_WORDS]
+        kinds = [
+            (name, word(KIND_WORDS, name), _("letter of a kind"), kind_letter(name)) for name in KIND_WORDS
+        ]
         states = [
-            (name, word(STATUS_WORDS, name), _("letter of a status"), status_letter(name)) for name in STATUS_WORDS
+            (name, word(STATUS_WORDS, name), _("letter of a status"), status_letter(name))
+            for name in STATUS_WORDS
         ]
         return [
             *kinds,

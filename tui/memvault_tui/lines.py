@@ -139,13 +139,13 @@ class Marks:
     """Empty, `new` or `changed`."""
 
 
-def note(memory: Memory, marks: Marks) -> Cell:
-    """The one thing to know about a row before its text, as (words, role)."""
+def note(memory: Memory, marks: Marks, written: bool) -> Cell:
+    """The one thing to know about a row, as (words, role); `written`: the row has its status in words."""
     if memory.status == "conflict":
         return _("contradicts"), "bad"
     if memory.needs_check:
         return _("(verify first)"), "warn"
-    if memory.status not in ("active", "", marks.expected):
+    if memory.status not in ("active", "", marks.expected) and not written:
         return word(STATUS_WORDS, memory.status), "warn" if memory.status == "candidate" else "dim"
     if marks.news:
         return (_("(new)") if marks.news == "new" else _("(changed)")), "accent"
@@ -161,7 +161,7 @@ def memory_row(memory: Memory, columns: Columns, now: datetime, marks: Marks) ->
         kind, status = kind_letter(memory.kind), status_letter(memory.status)
     status_role = {"active": "good", "conflict": "bad", "candidate": "warn"}.get(memory.status, "dim")
     count = f"{len(memory.sources)}{'!' if memory.needs_check else ' '}"
-    remark, remark_role = note(memory, marks)
+    remark, remark_role = note(memory, marks, columns.words)
     remark = remark if columns.note else ""
     remark_cells = min(width(remark), columns.note)
     claim_cells = columns.claim + columns.note - (remark_cells + 1 if remark_cells else 0)

@@ -17,6 +17,7 @@ _SAMPLE_WORD = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(rb"[xX]{6}|\*{3}|\.{3}|\xe2\x80\xa6")
+_DIGITS_ONLY = re.compile(rb"(?:[0-9A-Za-z]{1,12}[_.-]){0,4}[0-9]{20,}")
 _RUNS = (
     b"abcdefghijklmnopqrstuvwxyz",
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -24,6 +25,7 @@ _RUNS = (
 _JWT_SAMPLE = b"SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"  # the signature shown on jwt.io
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+_TURNS = re.compile(rb"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[A-Z]{2}(?=[a-z])|[a-z](?=[A-Z])")
 _PEM_WRAP = rb"(?:\\[nr]|[\s>|\"'+,\\])"
 _PEM_HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Headers?):[^\n\\]{0,200}")
 _PEM_NOISE = re.compile(_PEM_WRAP + rb"{1,400}")
@@ -45,7 +47,12 @@ def is_sample(token: bytes, least_bits: float, checks: frozenset[str]) -> bool:
         return True
     if "slack" in checks and re.search(rb"X{6}|x{6}|0{6}", token):
         return True
-    return (len(body) >= 20 and body.isdigit()) or bits < least_bits
+    return _DIGITS_ONLY.fullmatch(token) is not None or bits < least_bits
+
+
+def looks_random(text: bytes) -> bool:
+    """Whether letters and digits (or cases) alternate as they do in keys and not in words and names."""
+    return len(_TURNS.findall(text)) * 7 >= len(text)
 
 
 def entropy(data: bytes) -> float:
@@ -58,6 +65,8 @@ def passes(check: str, data: bytes, start: int, end: int) -> bool:
     """Whether a named check that must hold does; checksums never decide."""
     if check == "jwt":
         return _is_jwt(data[start:end])
+    if check == "random":
+        return looks_random(data[start:end])
     if check == "pem":
         return pem_end(data, end) > end
     return True

@@ -9,41 +9,56 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from memvault_sync.scan.finding import View
 from memvault_sync.scan.projection import Edits, Projection
 
 _ROUNDS = 3  # escapes inside escapes
 
-_ASCII = rb"""
-  \\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2}|[nrtfvb0"'/\\`])
-| %[0-9A-Fa-f]{2}
-| &(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|lt|gt|quot|apos|nbsp|lowbar|UnderBar|hyphen|dash|equals|colon
+# Each pattern starts with the set of bytes that can begin a disguise, so that the search skips everything else
+# at once; what follows that byte is told apart by looking back at it.
+_AFTER_ASCII = rb"""
+  (?<=\\)(?:u(?:00(?:[0-7][0-9A-Fa-f]|[aA][0dD])|(?:ff|FF|2[014]|f[eE]|FE|0[34])[0-9A-Fa-f]{2})|u\{[0-9A-Fa-f]{1,6}\}
+     |[uU]d835\\ud[c-f][0-9a-f]{2}|U000[01e][0-9A-Fa-f]{4}|x[0-7][0-9A-Fa-f]|[01][0-7]{2}|[/_=.+-])
+| (?<=%)[0-9A-Fa-f]{2}
+| (?<=&)(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|lt|gt|quot|apos|nbsp|lowbar|UnderBar|hyphen|dash|equals|colon
      |period|sol|plus|dollar|num|excl|commat|lsqb|rsqb|shy|zwj|zwnj|ZeroWidthSpace|NoBreak|Tab|NewLine);?
-| \x1b(?:\[[0-9;:?]{0,24}[ -/]{0,2}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z_a-z])
+| (?<=\x1b)(?:\[[0-9;:?]{0,24}[ -/]{0,2}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z_a-z])
 """
-_INVISIBLE = rb"""
-  \xc2\xad | \xcd\x8f | \xd8\x9c | \xe1\x85[\x9f\xa0] | \xe1\x9e[\xb4\xb5] | \xe1\xa0[\x8b-\x8f]
-| \xe2\x80[\x8b-\x8f\xaa-\xae] | \xe2\x81[\xa0-\xaf] | \xe3\x85\xa4
-| \xef\xb8[\x80-\x8f] | \xef\xbb\xbf | \xef\xbe\xa0 | \xef\xbf[\xb0-\xbb] | \xf3\xa0[\x80-\x87][\x80-\xbf]
+_AFTER_INVISIBLE = rb"""
+  (?<=\xc2)\xad | (?<=\xcd)\x8f | (?<=\xd8)\x9c | (?<=\xe1)(?:\x85[\x9f\xa0] | \x9e[\xb4\xb5] | \xa0[\x8b-\x8f])
+| (?<=\xe2)(?:\x80[\x8b-\x8f\xaa-\xae] | \x81[\xa0-\xaf]) | (?<=\xe3)\x85\xa4
+| (?<=\xef)(?:\xb8[\x80-\x8f] | \xbb\xbf | \xbe\xa0 | \xbf[\xb0-\xbb]) | (?<=\xf3)\xa0[\x80-\x87][\x80-\xbf]
 """
-_STYLED = rb"""
-  \xc2[\xa0\xaa\xb2\xb3\xb9\xba] | \xca[\xb0-\xbf] | \xcb[\xa0-\xa4] | \xe1\xb4[\xac-\xbf] | \xe1\xb5[\x80-\xaa]
-| \xe2\x80[\x80-\x8a\x90-\x95\xaf] | \xe2\x81[\x9f\xb0-\xbf] | \xe2\x82[\x80-\x9f] | \xe2\x84[\x80-\xbf]
-| \xe2\x85[\x80-\xbf] | \xe2\x88\x92 | \xe2\x91[\xa0-\xbf] | \xe2\x92[\x80-\xbf] | \xe2\x93[\x80-\xbf]
-| \xe3\x80\x80 | \xef\xb8[\x90-\xbf] | \xef\xb9[\x80-\xaf] | \xef\xbc[\x81-\xbf] | \xef\xbd[\x80-\x9e]
-| \xf0\x9d[\x90-\x9f][\x80-\xbf] | \xf0\x9f[\x84-\x87][\x80-\xbf] | \xf0\x9f\xaf[\xb0-\xb9]
+_AFTER_STYLED = rb"""
+  (?<=\xc2)[\xa0\xaa\xb2\xb3\xb9\xba] | (?<=\xca)[\xb0-\xbf] | (?<=\xcb)[\xa0-\xa4]
+| (?<=\xe1)(?:\xb4[\xac-\xbf] | \xb5[\x80-\xaa])
+| (?<=\xe2)(?:\x80[\x80-\x8a\x90-\x95\xaf] | \x81[\x9f\xb0-\xbf] | \x82[\x80-\x9f] | [\x84\x85\x92\x93][\x80-\xbf]
+     | \x88\x92 | \x91[\xa0-\xbf])
+| (?<=\xe3)\x80\x80
+| (?<=\xef)(?:\xb8[\x90-\xbf] | \xb9[\x80-\xaf] | \xbc[\x84-\x86\x8b\x8d-\x99\x9d\xa0-\xba\xbc\xbf]
+     | \xbc\x9a(?<=[0-9A-Za-z]\xef\xbc\x9a) | \xbd[\x81-\x9a\x9e])
+| (?<=\xf0)(?:\x9d[\x90-\x9f][\x80-\xbf] | \x9f[\x84-\x87][\x80-\xbf] | \x9f\xaf[\xb0-\xb9])
 """
-_DIGITS = rb"""
-  \xd9[\xa0-\xa9] | \xdb[\xb0-\xb9] | \xdf[\x80-\x89]
-| \xe0[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5\xb7][\xa6-\xaf] | \xe0[\xb9\xbb][\x90-\x99] | \xe0\xbc[\xa0-\xa9]
+_AFTER_DIGITS = rb"""
+  (?<=\xd9)[\xa0-\xa9] | (?<=\xdb)[\xb0-\xb9] | (?<=\xdf)[\x80-\x89]
+| (?<=\xe0)(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5\xb7][\xa6-\xaf] | [\xb9\xbb][\x90-\x99] | \xbc[\xa0-\xa9])
 """
-_NEAR_LATIN = rb"""
-  (?<=[0-9A-Za-z_-])(?:[\xce-\xd4][\x80-\xbf]){1,8} | (?:[\xce-\xd4][\x80-\xbf]){1,4}(?=[0-9A-Za-z_-])
-| (?<=[0-9A-Za-z_-])(?:\xcc[\x80-\xbf]|\xcd[\x80-\xaf]){1,16}
+_AFTER_NEAR_LATIN = rb"""
+  (?<=[0-9A-Za-z_-][\xce-\xd4])[\x80-\xbf](?:[\xce-\xd4][\x80-\xbf]){0,7}
+| (?<=[\xce-\xd4])[\x80-\xbf](?:[\xce-\xd4][\x80-\xbf]){0,3}(?=[0-9A-Za-z_-])
+| (?<=[0-9A-Za-z_-][\xcc\xcd])[\x80-\xbf](?:[\xcc\xcd][\x80-\xbf]){0,15}
 """
-_IN_ASCII = re.compile(_ASCII, re.VERBOSE)
-_IN_ANY = re.compile(b"|".join((_ASCII, _INVISIBLE, _STYLED, _DIGITS, _NEAR_LATIN)), re.VERBOSE)
+_IN_ASCII = re.compile(rb"[\\%&\x1b](?:" + _AFTER_ASCII + rb")", re.VERBOSE)
+_IN_ANY = re.compile(
+    rb"[\\%&\x1b\xc2\xca-\xcd\xce-\xd4\xd8\xd9\xdb\xdf-\xe3\xef\xf0\xf3](?:"
+    + b"|".join((_AFTER_ASCII, _AFTER_INVISIBLE, _AFTER_STYLED, _AFTER_DIGITS, _AFTER_NEAR_LATIN))
+    + rb")",
+    re.VERBOSE,
+)
+_HIGH_SURROGATE = 0xD835  # of the styled letters and digits
 _ESCAPE_MARKS = frozenset({b"\\", b"%", b"&", b"\x1b"})
 
 _LOOK_ALIKE = dict(
@@ -53,14 +68,38 @@ _LOOK_ALIKE = dict(
         strict=True,
     )
 )
-_SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"f": b"\f", b"v": b"\v", b"b": b"", b"0": b""}
+_BLANKED = ((b"\\n", b"\n\n"), (b"\\r", b"\r\n"))
+_HEX_DIGITS = "0123456789abcdefABCDEF"
+# What an escape in ASCII starts with, for callers that look for many literals at once anyway.
+ESCAPE_STARTS: tuple[bytes, ...] = (
+    *(b"\\" + start for start in (
+        b"u00", b"uff", b"uFF", b"u20", b"u21", b"u24", b"u03", b"u04", b"ufe", b"uFE", b"u{", b"ud835", b"U000", b"x0", b"x1", b"x2",
+        b"x3", b"x4", b"x5", b"x6", b"x7", b"0", b"1", b"/", b"_", b"=", b".", b"+", b"-")),
+    *(f"%{high}{low}".encode() for high in _HEX_DIGITS for low in _HEX_DIGITS),
+    *(b"&" + start for start in (
+        b"#", b"amp", b"lt", b"gt", b"quot", b"apos", b"nbsp", b"low", b"Under", b"hyphen", b"dash", b"equals",
+        b"colon", b"period", b"sol", b"plus", b"dollar", b"num", b"excl", b"commat", b"lsqb", b"rsqb", b"shy",
+        b"zw", b"Zero", b"NoBreak", b"Tab", b"NewLine")),
+    b"\x1b",
+)
 
 
-def normalised(source: Projection) -> Projection | None:
-    """The text with disguises of single characters undone, or None where there are none."""
+def blanked(data: bytes) -> bytes:
+    """Written-out line breaks and tabs as real ones, two for two bytes: every position stays."""
+    if b"\\" in data:
+        for written, real in _BLANKED:
+            data = data.replace(written, real)
+    return data
+
+
+def normalised(source: Projection, starts: Iterable[int] | None = None) -> Projection | None:
+    """The text with disguises of single characters undone, or None where there are none.
+
+    `starts`: where `ESCAPE_STARTS` occur, in order, if the caller knows.
+    """
     here = source
-    for _ in range(_ROUNDS):
-        changed, again = _round(here)
+    for number in range(_ROUNDS):
+        changed, again = _round(here, starts if number == 0 else None)
         if changed is None:
             break
         here = changed
@@ -69,17 +108,29 @@ def normalised(source: Projection) -> Projection | None:
     return None if here is source else here
 
 
-def _round(source: Projection) -> tuple[Projection | None, bool]:
+def _found(data: bytes, starts: Iterable[int] | None) -> Iterator[re.Match[bytes]]:
+    if not data.isascii():
+        yield from _IN_ANY.finditer(data)
+    elif starts is None:
+        if any(mark in data for mark in _ESCAPE_MARKS):
+            yield from _IN_ASCII.finditer(data)
+    else:
+        done = 0
+        for start in starts:
+            found = _IN_ASCII.match(data, start) if start >= done else None
+            if found is not None:
+                done = found.end()
+                yield found
+
+
+def _round(source: Projection, starts: Iterable[int] | None) -> tuple[Projection | None, bool]:
     """One pass, and whether its results may themselves be escapes."""
     data = source.data
-    plain = data.isascii()
-    if plain and not any(mark in data for mark in _ESCAPE_MARKS):
-        return None, False
     edits = Edits()
     pieces: list[bytes] = []
     done = length = 0
     again = False
-    for found in (_IN_ASCII if plain else _IN_ANY).finditer(data):
+    for found in _found(data, starts):
         start, end = found.span()
         pieces.append(data[done:start])
         length += start - done
@@ -106,16 +157,24 @@ def _escape(found: re.Match[bytes]) -> bytes:
     if mark == b"\x1b":
         return b""
     letter = text[1:2]
-    if letter in b"uUx" and len(text) > 2:
-        value = int(text[2:].strip(b"{}"), 16)
-        if letter == b"x":
-            return bytes((value,))
-        return chr(value).encode("utf-8", "replace") if value < 0x110000 else b""
-    if letter.isdigit() and len(text) == 4:
-        return bytes((int(text[1:], 8) & 0xFF,))
-    return _SIMPLE.get(letter, letter)
+    if letter.isdigit():
+        return bytes((int(text[1:], 8),))
+    if letter not in b"uUx":
+        return letter
+    return _folded("".join(map(_character, text.decode().split("\\")[1:])).encode("utf-8", "replace"))
 
 
+def _character(written: str) -> str:
+    """The character of `x41`, `u0041`, `u{41}` or `U00000041`; half a pair of surrogates as MATHEMATICAL."""
+    value = int(written[1:].strip("{}"), 16)
+    if value == _HIGH_SURROGATE:
+        return ""
+    if 0xDC00 <= value <= 0xDFFF:
+        value = 0x1D400 + value - 0xDC00
+    return chr(value) if value < 0x110000 else ""
+
+
+@lru_cache(maxsize=4096)
 def _folded(run: bytes) -> bytes:
     """Invisible characters gone, styled, foreign-digit and look-alike characters as ASCII."""
     return "".join(map(_fold, run.decode("utf-8", "replace"))).encode("utf-8", "replace")
@@ -127,6 +186,8 @@ def _fold(char: str) -> str:
         return char
     if 0xE0020 <= code < 0xE007F:  # tag characters: ASCII that no screen shows
         return chr(code - 0xE0000)
+    if 0xD800 <= code <= 0xDFFF:
+        return ""
     if 0x2010 <= code <= 0x2015 or code == 0x2212:
         return "-"
     if char in _LOOK_ALIKE:

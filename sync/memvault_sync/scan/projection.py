@@ -32,6 +32,17 @@ class Edits:
         self._in_from.append(in_from)
         self._in_to.append(in_to)
 
+    def around(self, reach: int, size: int) -> list[tuple[int, int]]:
+        """The parts of the result, of `size` bytes, that lie within `reach` of a replacement."""
+        found: list[tuple[int, int]] = []
+        for start, stop in zip(self._out_from, self._out_to, strict=True):
+            start, stop = max(0, start - reach), min(size, stop + reach)
+            if found and start <= found[-1][1]:
+                found[-1] = (found[-1][0], stop)
+            else:
+                found.append((start, stop))
+        return found
+
     def start(self, position: int) -> int:
         """Where the byte at `position` of the result comes from."""
         at = bisect_right(self._out_from, position) - 1
@@ -78,6 +89,12 @@ class Projection:
     view: View
     parent: Projection | None = None
     back: Edits | Scale | None = None
+
+    def changed(self, reach: int) -> list[tuple[int, int]]:
+        """The parts that can show what the parent does not: near a replacement, or all of it."""
+        if isinstance(self.back, Edits) and self.parent is not None and self.parent.view is View.RAW:
+            return self.back.around(reach, len(self.data))
+        return [(0, len(self.data))]
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The span of the bytes that were given to the scan."""

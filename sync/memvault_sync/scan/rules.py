@@ -51,6 +51,7 @@ class Rule:
     lead: str = ""
     left: bool = True
     right: bool = False
+    cut: bool = False
     any_case: bool = False
     run: int = 0
     bits: float = 2.6
@@ -151,6 +152,7 @@ def _rule(row: dict[str, Any], kind: Kind, tier: int) -> Rule:
         lead=row.get("lead", ""),
         left=row.get("left", True),
         right=row.get("right", False),
+        cut=row.get("cut", kind is Kind.CREDENTIAL),
         any_case=any_case,
         run=row.get("run", 0),
         bits=row.get("bits", 2.6),

@@ -30,12 +30,12 @@ class Source:
         self._known = (0, 0)  # a byte position and how many caller's units stand before it
         self._lines = (0, 1)
 
-    def chunks(self, size: int, overlap: int, context: int) -> Iterator[tuple[int, bytes]]:
-        """Where each chunk starts, and the chunk: it overlaps the next and shows what stands before it."""
+    def chunks(self, size: int, overlap: int, context: int) -> Iterator[tuple[int, int, bytes]]:
+        """Where each chunk starts, how much of it only shows what stands before, and the chunk."""
         length = len(self._data)
         for start in range(0, max(length, 1), size):
             base = max(0, start - context)
-            yield base, self._data[base : start + size + overlap]
+            yield base, start - base, self._data[base : start + size + overlap]
             if start + size + overlap >= length:
                 return
 
@@ -56,14 +56,14 @@ class Source:
         return line
 
     def _units(self, data: bytes) -> int:
-        characters = len(data) - sum(map(data.count, _CONTINUATION))
+        characters = len(data.translate(None, _CONTINUATION))
         if self._unit == 1:
             return characters
-        return 2 * (characters + sum(map(data.count, _FOUR_BYTES)))
+        return 2 * (characters + len(data) - len(data.translate(None, _FOUR_BYTES)))
 
 
-_CONTINUATION = tuple(bytes((byte,)) for byte in range(0x80, 0xC0))
-_FOUR_BYTES = tuple(bytes((byte,)) for byte in range(0xF0, 0xF5))
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_FOUR_BYTES = bytes(range(0xF0, 0xF5))
 
 
 def _utf16(data: bytes) -> str | None:

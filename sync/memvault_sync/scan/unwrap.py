@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memvault_sync.scan.evidence import looks_random
+
 # What a writer's editor, mail program, diff or programming language puts inside a long token. Removing these
 # bytes from a text lets the automaton see literals that were cut themselves.
 SQUEEZED = b" \t\r\n\"'`+\\>|<,()*#"
@@ -25,13 +27,14 @@ _JOINT = re.compile(
     rb"|(?P<tag></?[A-Za-z][^<>\n]{0,40}>)"
     rb"|(?P<space>\\?[ \t]{1,8})"
 )
+_PIECE_BYTES = frozenset(byte for byte in range(128) if _PIECE.match(bytes((byte,))))
+_WORD_BYTES = 6  # shorter pieces say nothing
+_REACH = 220
+_LONGEST_JOINT = 12
 _STARTS_JOINT = frozenset(b" \t\r\n\\\"'`<")
 _MOST_PIECES = 4
 _MOST_SPELLED = 120  # a token written in equal groups: g h p _, or in fours
 _SPELLED = 4
-_TURNS = re.compile(
-    rb"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[A-Z]{2}(?=[a-z])|[a-z](?=[A-Z])"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,43 @@ class Joined:
         return self.spans[-1][1]
 
 
+def token_start(data: bytes, hit: int, offset: int, open_ended: bool) -> int:
+    """Where the token starts whose literal is at `hit`: `offset` bytes before it, one joint not counted.
+
+    `open_ended`: as far to the left as the piece goes. -1 when there is not enough before it.
+    """
+    if not offset and not open_ended:
+        return hit
+    start = hit
+    while start > 0 and hit - start < (offset or _REACH) and data[start - 1] in _PIECE_BYTES:
+        start -= 1
+    missing = offset - (hit - start)
+    if missing <= 0:
+        return start
+    for joint in range(start - 1, max(-1, start - _LONGEST_JOINT), -1):
+        found = _JOINT.match(data, joint)
+        if found is not None and found.end() == start:
+            return joint - missing
+    return -1
+
+
 def may_be_cut(data: bytes, start: int, least: int) -> bool:
-    """Whether a token that starts here ends at a joint after at least `least` bytes. Cheap."""
+    """Whether a token that starts here may go on after a joint. Cheap; `least` bytes are the rule's own."""
     piece = _PIECE.match(data, start)
     if piece is None or piece.end() == len(data):
         return False
-    size = piece.end() - start
-    return size >= least and data[piece.end()] in _STARTS_JOINT
+    stop = piece.end()
+    if stop - start < least or data[stop] not in _STARTS_JOINT:
+        return False
+    body = data[start + least : stop]
+    if len(body) >= _WORD_BYTES and not body.isupper() and not looks_random(body):
+        return False
+    joint = _JOINT.match(data, stop)
+    following = _PIECE.match(data, joint.end()) if joint else None
+    if following is None:
+        return False
+    text = following.group()
+    return not (text.isalpha() and text.islower()) or len(text) == stop - start
 
 
 def joins(data: bytes, start: int) -> Iterator[Joined]:
@@ -104,11 +137,6 @@ def plausible(joined: Joined, size: int, literal: int) -> bool:
             return False
         start = end
     return True
-
-
-def looks_random(text: bytes) -> bool:
-    """Whether letters and digits (or cases) alternate as they do in keys and not in words and names."""
-    return len(_TURNS.findall(text)) * 7 >= len(text)
 
 
 def _is_spelled(parts: list[bytes]) -> bool:

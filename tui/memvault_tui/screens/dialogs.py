@@ -22,7 +22,6 @@ from memvault_tui.widgets.drawing import content_of
 from memvault_tui.widgets.fields import Field
 from memvault_tui.widgets.sheet import Sheet
 
-
 BOX_CELLS = 84
 """Width of a choice where there is room (styles.tcss)."""
 FRAME_CELLS = 9

@@ -20,7 +20,8 @@ from memvault_tui.lines import Row, wrap
 from memvault_tui.screens.base import Result, VaultScreen
 from memvault_tui.screens.importing import ImportScreen, found_words
 from memvault_tui.widgets.bars import Bar
-from memvault_tui.widgets.fields import Field, Radio
+from memvault_tui.widgets.fields import Field
+from memvault_tui.widgets.radio import Radio
 from memvault_tui.widgets.sheet import Sheet
 
 SHORT_PASSPHRASE = 12

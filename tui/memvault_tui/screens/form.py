@@ -19,8 +19,9 @@ from memvault_tui.i18n import _
 from memvault_tui.records import Memory
 from memvault_tui.screens.base import Result, VaultScreen
 from memvault_tui.sheets import FIELD_WORDS
+from memvault_tui.widgets.area import Area
 from memvault_tui.widgets.bars import Bar
-from memvault_tui.widgets.fields import Area, Field
+from memvault_tui.widgets.fields import Field
 from memvault_tui.words import KIND_WORDS, SCOPE_WORDS, SENSITIVITY_WORDS, word
 
 LINES = ("why", "how_to_apply", "conditions", "subject", "attribute", "value", "project", "expires_at")

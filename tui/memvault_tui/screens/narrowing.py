@@ -8,7 +8,6 @@ from memvault_tui.gateway import Filters
 from memvault_tui.i18n import N_, _
 from memvault_tui.records import Facets
 from memvault_tui.screens.base import Working
-from memvault_tui.screens.dialogs import Choice, Offer
 from memvault_tui.widgets.memory_list import MemoryList, Position
 from memvault_tui.words import KIND_WORDS, SCOPE_WORDS, STATUS_WORDS, word
 
@@ -59,6 +58,8 @@ class Narrowing(Working):
         self.act(self._narrow())
 
     async def _narrow(self) -> None:
+        from memvault_tui.screens.dialogs import Choice, Offer
+
         offers = [
             Offer(
                 name,
@@ -98,6 +99,8 @@ class Narrowing(Working):
         self.act(self._sort())
 
     async def _sort(self) -> None:
+        from memvault_tui.screens.dialogs import Choice, Offer
+
         offers = [Offer(name, _(words)) for name, words in SORT_WORDS.items()]
         chosen = await self.memvault.push_screen_wait(Choice(_("Order"), offers))
         if chosen is not None and chosen != self.filters.sort:

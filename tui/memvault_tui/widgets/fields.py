@@ -1,13 +1,9 @@
-"""Input widgets that keep hostile text off the terminal: what is pasted is made visible first."""
+"""A line of input that keeps hostile text off the terminal: what is pasted is made visible first."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events
-from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.widgets import Input, RadioButton, TextArea
+from textual.widgets import Input
 
 from memvault.text import visible
 
@@ -18,26 +14,4 @@ class Field(Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         super()._on_paste(events.Paste(visible(event.text, one_line=True)))
-        event.stop()
-
-
-class Radio(RadioButton):
-    """A radio button that shows its state by shape, not by colour alone."""
-
-    @property
-    def _button(self) -> Content:
-        return Content("(•)" if self.value else "( )")
-
-
-class Area(TextArea):
-    """Several lines of input; tab leaves it, as in every other field."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.cancel", show=False)]
-
-    def __init__(self, text: str = "", *, id: str | None = None) -> None:  # noqa: A002 (Textual's name)
-        super().__init__(text, id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        await super()._on_paste(events.Paste(visible(event.text)))
         event.stop()

@@ -184,7 +184,7 @@ class MemoryList(LineDrawing, can_focus=True):
             )
             kinds = max(width(word(KIND_WORDS, kind)) for kind in KIND_WORDS)
             statuses = max(width(word(STATUS_WORDS, status)) for status in STATUS_WORDS)
-            self._columns = columns_for(self.size.width, letters, kinds, min(statuses, 12))
+            self._columns = columns_for(self.size.width, letters, kinds, statuses)
         return self._columns
 
     def heading(self) -> Row:

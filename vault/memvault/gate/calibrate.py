@@ -14,7 +14,7 @@ PRECISION = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One judged claim: its total score (0..1, 0 when refused for another reason) and what a person says."""
+    """One judged claim: its total (0..1, below 0 when refused whatever theta is) and what a person says."""
 
     total: float
     keep: bool

@@ -6,10 +6,12 @@ Read case-insensitively on normalised text. Gaps are bounded, so that no text ma
 from __future__ import annotations
 
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_FEW = r"(?:a few|a couple of|some|two|three|four|five|six|seven|ten|\d+)"
 _SPAN = rf"(?:week|month|quarter|year|sprint|morning|afternoon|evening|night|weekend|{_DAYS})"
 _RELATIVE = (
     rf"(?:today|tonight|tomorrow|yesterday|(?:this|next|last) {_SPAN}(?:'s)?|earlier today|"
-    rf"(?:a few|two|three|some|\d+) (?:minutes|hours|days|weeks) ago|in (?:a few|two|three|\d+) (?:hours|days)|"
+    rf"{_FEW} (?:minutes|hours|days|weeks) ago|in {_FEW} (?:hours|days|weeks)|(?:this|since the) morning|"
+    rf"(?:\w+s|will|is|are|was|be|meets?)(?: \w+){{0,2}} on {_DAYS}|by {_DAYS}|"
     rf"(?:an?|one) (?:hour|day|week) ago)"
 )
 _FROM = r"(?:from|starting|as of|since|beginning|until)"
@@ -18,7 +20,8 @@ _UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|m 
 _ID = r"(?=[0-9a-f]*\d)(?:[0-9a-f]{6,}|[0-9a-f]{3,}-[0-9a-f-]{2,}|(?!(?:19|20)\d\d\b)\d{4,})"
 _WHO = r"(?:he|she|they|the user|user|the client|the customer|i|my \w+|our \w+)"
 _FEELING = (
-    r"(?:annoyed|angry|furious|frustrated|irritated|tired|exhausted|happy|delighted|sad|upset|excited|stressed|"
+    r"(?:annoyed|angry|furious|frustrated|irritated|tired|exhausted|happy|delighted|sad|upset|excited|"
+    r"stressed|"
     r"grumpy|relieved|anxious|nervous|bored|fed up|down|impatient|disappointed|cheerful|overwhelmed|"
     r"in an? \w+ mood|in good spirits|pleased|worried)"
 )
@@ -37,24 +40,41 @@ SIGNALS: dict[str, str] = {
         rf"(?: (?:id|no\.?|number))?(?: (?:is|was|with|called))? *[:=#]? *{_ID}\b"
     ),
     "one_off_timing": (
-        r"\b(?:took|needed|finished (?:in|after)|completed (?:in|after)|done in|ran (?:for|in)|lasted|elapsed|"
+        r"\b(?:took|needed|finished (?:in|after)|completed (?:in|after)|done in|ran (?:for|in)|lasted|"
+        r"elapsed|"
         rf"passed in|built in|returned in|came back in|duration:?)[^.;\n]{{0,30}}?\b{_NUMBER} ?{_UNIT}\b|"
-        rf"\b{_NUMBER} ?{_UNIT} (?:this time|on the last run|in the last run|in total|elapsed)\b"
+        rf"\b{_NUMBER} ?{_UNIT} (?:this time|on the last run|in the last run|in the run|in total|elapsed)\b|"
+        rf"\b(?:p\d\d|median|average|latency|mean|runtime|throughput)(?: \w+)? (?:was|of|came to|"
+        rf"reached) {_NUMBER}"
     ),
     "running_state": (
         r"\b(?:currently|at the moment|right now|at present|as of now|for the moment|just now|for now|"
         r"these days|presently|so far)\b|"
         r"\b(?:is|are|keeps?) (?:still |again )?(?:down|timing out|failing|unreachable|offline|full|stuck|"
-        r"hanging|not responding|crashing|overloaded|rate.limited|waiting)\b(?! (?:if|when|because|since|after))"
+        r"hanging|not responding|crashing|overloaded|rate.limited|waiting)\b(?! (?:if|when|because|since|"
+        r"after))|"
+        r"\b(?:has|have) been (?:\w+ )?(?:red|down|failing|broken|slow|offline|stuck|unreachable|flaky)\b|"
+        r"\bretrying\b|"
+        r"\bnobody (?:is on it|has (?:picked|looked))|(?:^|[,;] ?)[\w -]{1,40} unreachable\b|"
+        r"\b(?:nobody|no one|none of us|users|we|i) (?:can|could)(?:not|n't)? (?:\w+ ){1,6}since\b|"
+        r"\b(?:and|still|keeps) (?:rising|falling|growing|climbing|dropping)\b"
     ),
     "hypothetical": (
         r"\b(?:suppose|supposing|imagine|hypothetically|what if|assuming (?:we|that|the)|one could|"
         r"would be (?:nice|great|cool|good|interesting)|one day|some day|might want to|in theory)\b|"
-        r"\bif (?:we|i|they|you|it|he|she|the \w+)(?: \w+){0,2}? ?(?:ever|were|had|wanted|moved|switched|decided)\b|"
+        r"\bif (?:we|i|they|you|it|he|she|the \w+)(?: \w+){0,2}? ?(?:ever|were|had|wanted|moved|switched|"
+        r"decided)\b|"
         r"\bif\b[^.\n]{0,120}\b(?:would|could|might)\b|\bwere we to\b|\bshould we ever\b|"
         r"\b(?:we|one|they) could (?:also|then|maybe|perhaps|consider|try)\b"
     ),
-    "question": r"\?(?=[\s\")]|$)|\b(?:open question|undecided|not clear|unclear|remains open) (?:is |whether|if)",
+    "question": (
+        r"\?(?=[\s\")]|$)|\b(?:wondering|asking (?:myself|ourselves)|no idea|need to (?:find out|"
+        r"decide)) (?:whether|if|who|"
+        r"what|how|why)\b|\b(?:is|are|remains?) (?:still |yet )?(?:open|undecided|tbd|to be (?:decided|"
+        r"clarified|discussed))\b|\b(?:open question|undecided|not clear|unclear|remains open) (?:is |"
+        r"whether|"
+        r"if)"
+    ),
     "guess": (
         r"\b(?:probably|perhaps|maybe|presumably|supposedly|apparently|possibly|conceivably|"
         r"(?:most|very|quite) likely|likely (?:has|have|is|are|to|because|due|the|that|a|wants?|prefers?)|"
@@ -63,7 +83,8 @@ SIGNALS: dict[str, str] = {
         r"(?:might|may|could) (?:be|have|own|want|prefer|come|belong|well)|"
         r"my (?:impression|guess|hunch|assumption|feeling)|(?:not|never) (?:sure|certain|verified|confirmed)|"
         r"have(?: not|n't) (?:checked|verified|confirmed)|as far as i (?:can tell|know)|from what i can tell|"
-        r"judging by|i have a feeling|guessing|suggests that|can be concluded)\b"
+        r"must have \w+(?:ed|en|ne|nt|de|ft)|judging by|i have a feeling|guessing|suggests that|"
+        r"can be concluded)\b"
     ),
     "discussion": (
         r"\b(?:talked about|discussed|brainstormed|went over|considered|explored|weighed|debated|compared|"
@@ -71,9 +92,11 @@ SIGNALS: dict[str, str] = {
     ),
     "chat_log": (
         r"^\W*(?:the |this )?(?:user|assistant|agent|model|conversation|session)(?: then| also)? "
-        r"(?:asked|requested|wanted to (?:know|see)|got|received|explained|thanked|answered|showed|wrote|provided|"
+        r"(?:asked|requested|wanted to (?:know|see)|got|received|explained|thanked|answered|showed|wrote|"
+        r"provided|"
         r"helped|was about|opened|looked|greeted|confirmed|summari[sz]ed|reviewed)\b|"
-        r"\b(?:everything|all) (?:went|is|was) (?:fine|well|ok|okay|good)\b|\bsaid (?:thank you|thanks|hello)\b|"
+        r"\b(?:everything|all) (?:went|is|was) (?:fine|well|ok|okay|good)\b|\bsaid (?:thank you|thanks|"
+        r"hello)\b|"
         r"\b(?:was|were) (?:shown|explained|told) how\b"
     ),
     "common_knowledge": (
@@ -84,14 +107,16 @@ SIGNALS: dict[str, str] = {
     ),
     "explicit": (
         r"\b(?:always|never|from now on|in (?:the )?future\b(?! (?:we|it|this|the))|remember|keep in mind|"
-        r"bear in mind|going forward|henceforth|(?:do not|don't) ever|make sure|every time|each time|whenever|"
+        r"bear in mind|going forward|henceforth|(?:do not|don't) ever|make sure|every time|each time|"
+        r"whenever|"
         r"as a rule|by default|under no circumstances|without exception|don't forget|no matter|must|"
         r"from here on)\b"
     ),
     "preference": (
         r"\b(?:prefers?|preferred|likes?|dislikes?|hates?|loves?|wants?|would rather|can't stand|insists? on|"
         r"favou?rs?|does(?: not|n't) (?:like|want)|don't (?:like|want)|appreciates?|expects?|"
-        r"asked (?:for|to|that|us|me)|is used to|cares about|objects? to|reads? \w+ on|finds? \w+ (?:hard|easy))\b"
+        r"asked (?:for|to|that|us|me)|is used to|cares about|objects? to|reads? \w+ on|finds? \w+ (?:hard|"
+        r"easy))\b"
     ),
     "correction": (
         r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
@@ -101,20 +126,25 @@ SIGNALS: dict[str, str] = {
         r"\b(?:correct\w*|reject\w*|undid|undone|revert\w*|replac\w*|remind\w*|remov\w*|rewr\w+|complain\w*|"
         r"chang\w+|said|told|pointed out|sent back|turned down|asked)\b[^.\n]{0,60}"
         r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
-        r"(?:second|third|fourth) time|every time|each time)\b"
+        r"(?:second|third|fourth) time|every time|each time)\b|\bfor the (?:second|third|fourth|"
+        r"\w+th) time\b|\bstop \w+ing\b|\b(?:twice|again|repeatedly|keeps)\b[^.\n]{0,40}\b(?:put|putting|"
+        r"added|moved|restored|turned)\b[^.\n]{0,40}\bback\b"
     ),
     "confirmed": (
         r"\b(?:accepted|approved|merged|went through|taken over)\b[^.\n]{0,30}\b(?:without|at once|unchanged|"
         r"the first time|as is|straight away|immediately)\b|\bworked (?:well|best|at once|the first time)\b"
     ),
     "trigger": (
-        r"\b(?:if|when|whenever|on|in case of|before|after|once|for)\b[^.\n]{1,120}\b(?:check|look|verify|inspect|"
+        r"\b(?:if|when|whenever|on|in case of|before|after|once|for)\b[^.\n]{1,120}\b(?:check|look|verify|"
+        r"inspect|"
         r"see (?:whether|if)|make sure|ask|compare|clear|read|try|confirm)\b[^.\n]{0,80}"
         r"\b(?:first|before|instead|rather than|not)\b|"
-        r"\b(?:check|look at|verify|inspect|clear|compare|confirm|see whether|read|suspect)\b[^.\n]{1,80}\b(?:first|"
+        r"\b(?:check|look at|verify|inspect|clear|compare|confirm|see whether|read|"
+        r"suspect)\b[^.\n]{1,80}\b(?:first|"
         r"before (?:\w+ing|you|any|the))\b|"
         r"\bis (?:the )?first (?:place|thing|suspect)\b|"
-        r"\b(?:before|instead of|rather than) \w+ing\b[^.\n]{1,100}\b(?:check|look|verify|see|compare|confirm|ask|"
+        r"\b(?:before|instead of|rather than) \w+ing\b[^.\n]{1,100}\b(?:check|look|verify|see|compare|"
+        r"confirm|ask|"
         r"clear|read|list)\b|"
         r"\b(?:means|points to|indicates|comes? from|is a sign of)\b[^.\n]{1,90}(?:, |,? but |\band )not\b|"
         r"\b(?:do not|don't|never) (?:\w+ ){1,5}(?:if|when|until|before)\b"
@@ -122,32 +152,71 @@ SIGNALS: dict[str, str] = {
     "cause": (
         r"\b(?:cause[sd]?|because|due to|root cause|reason|comes? from|came from|stems? from|traced to|"
         r"turned out (?:to be|that)|the culprit|since|as soon as|triggered by|broke|blocked|stalls? if|"
-        r"freezes? (?:when|if)|fails? (?:when|if)|only (?:when|if)|when the)\b|: the \w+"
+        r"freezes? (?:when|if)|fails? (?:when|if)|only (?:when|if)|when the|when(?:ever)? \w+ \w+ is|"
+        r"whenever|if the|after the|without)\b|: the \w+"
     ),
     "verification": (
-        r"\b(?:verif(?:y|ied|ication)|confirms?|confirmed|proves?|proof|check(?::| that|s)|must (?:be|move|show|"
+        r"\b(?:verif(?:y|ied|ication)|confirms?|confirmed|proves?|proof|check(?::| that|s)|must (?:be|"
+        r"move|show|"
         r"read|appear)|should (?:then )?(?:be|show|read|fall|rise)|fixed it|went (?:green|away)|"
-        r"(?:falls?|rises?|turns?|drops?|recovers?) (?:within|below|above|to|after)|within \w+ (?:minutes?|seconds?|"
-        r"steps)|above zero)\b"
+        r"(?:falls?|rises?|turns?|drops?|recovers?) (?:within|below|above|to|after)|"
+        r"within \w+ (?:minutes?|seconds?|"
+        r"steps))\b"
     ),
     "stop_rule": (
-        r"\b(?:stop|give up|abort|do not|don't|never|escalate|page the|call the|report|no more than|at most|"
+        r"\b(?:stop|give up|abort|do not|don't|never|escalate|call the|report|no more than|at most|"
         r"if (?:it|that|this) (?:still|is not|does not|fails))\b"
     ),
     "fix": (
-        r"\b(?:fix(?:ed|es)?|workaround|remedy|correct it|solution|solved|helps?|restart\w*|renew\w*|replac\w+|"
+        r"\b(?:fix(?:ed|es)?|workaround|remedy|correct it|solution|solved|helps?|restart\w*|renew\w*|"
+        r"replac\w+|"
         r"disabl\w+|enabl\w+|switch\w*|clear\w*|clos(?:e|ing)|run the|use the|wait(?:ing)?|rais(?:e|ing)|"
-        r"lower\w*|delet\w+|reinstall\w*|upgrad\w+|downgrad\w+|remov\w+)\b"
+        r"lower\w*|delet\w+|reinstall\w*|clean\w*|escap(?:e|ing)|wip(?:e|ing)|mov(?:e|ing)|put|use|"
+        r"upgrad\w+|downgrad\w+|remov\w+)\b"
     ),
     "map": (
-        r"\bnot (?:in|part of|stored in|kept in|through|visible in) (?:the |any )?(?:repo|repository|code|codebase|"
+        r"\bnot (?:in|part of|stored in|kept in|through|visible in) (?:the |any )?(?:repo|repository|code|"
+        r"codebase|"
         r"ticket|wiki|source)|\boutside (?:of )?(?:the )?(?:repo|repository|code)|"
-        r"\b(?:maintained|owned|kept|curated|managed|switched|edited|generated|administered) (?:in|by|from|through)\b|"
-        r"\bgo(?:es)? (?:through|to)\b|\b(?:frozen|legacy|abandoned|unused|read.only|deprecated|misleading)\b|"
-        r"\b(?:only|real|actual|authoritative|complete) (?:\w+ ){0,3}(?:lives?|is|are|list|copy|place|source)\b|"
+        r"\b(?:maintained|owned|kept|curated|managed|switched|edited|generated|administered) (?:in|by|"
+        r"from|through)\b|"
+        r"\bgo(?:es)? (?:through|to)\b|\b(?:frozen|legacy|abandoned|unused|read.only|deprecated|"
+        r"misleading)\b|"
+        r"\b(?:only|real|actual|authoritative|complete) (?:\w+ ){0,3}(?:lives?|is|are|list|copy|place|"
+        r"source)\b|"
         r"\bstart (?:with|from|at) the\b|\bask \w+ .{0,30}for (?:an? )?(?:account|access|password|key)|"
-        r"\b(?:must|may) not be edited\b|\bnothing in the (?:code|repo)\b|\baccess (?:only )?(?:through|via)\b|"
-        r"\ball work happens\b|\bno longer used\b(?! by anyone)"
+        r"\b(?:must|may) not be edited\b|\bnothing in the (?:code|repo)\b|\baccess (?:only )?(?:through|"
+        r"via)\b|"
+        r"\bno longer used\b(?! by anyone)|"
+        r"\b(?:sits?|stays?|remains?|lies?|is|are|rests?|kept|held|stored) (?:with|at) (?:the|"
+        r"our) (?!end\b|top\b|bottom\b)|"
+        r"\bonly (?:available|known|kept|exists?|on paper)\b|\bwhat we have (?:here )?is\b|"
+        r"\bis only a (?:copy|mirror|rehearsal)\b"
+    ),
+    "general": (
+        r"\b(?:every|each|any|all|only|regardless|per (?:minute|second|hour|day|month|key|user|year)|"
+        r"once an?|"
+        r"at \d\d?:\d\d|from \w+ to \w+|means?|requires?|allows?|cannot|can't|limit(?:ed)?s?|"
+        r"on purpose|deliberately|nothing can|works? (?:only|without)|rejects?|forbids?|repeats?|"
+        r"on request of|needs? (?:two|an?|at least)|"
+        r"(?:in|on|by) (?:the )?(?:contract|law|regulation)|usually|without (?:notice|warning|internet)|"
+        r"unless|"
+        r"counts? as|is (?:final|allowed|forbidden|mandatory|optional|reserved|case.sensitive)|yearly|"
+        r"monthly|weekly|"
+        r"daily|nightly|hourly|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
+    ),
+    "outside": (
+        r"\b(?:customers?|clients?|partners?|suppliers?|vendors?|providers?|banks?|auditors?|accountants?|"
+        r"insurers?|ministry|"
+        r"authority|authorities|tax|legal|finance|support|operations|procurement|accounting|labs?|"
+        r"laboratory|factory|"
+        r"warehouse|hospital|schools?|landlord|tenants?|regulator|council|sales|marketing|carriers?|"
+        r"contractors?|"
+        r"contracts?|our (?:\w+ )?(?:team|office|company)|headquarters|the works council|licen[cs]e[sd]?)\b"
+    ),
+    "recurring": (
+        r"\b(?:every (?:day|night|morning|week|month)|daily|nightly|weekly|once a (?:day|week|month)|"
+        r"each (?:day|night|run))\b"
     ),
     "reason": (
         r"\b(?:because|since (?!\w+ (?:ago|spring|summer|autumn|winter)\b)|so that|otherwise|insists|due to|"
@@ -155,28 +224,44 @@ SIGNALS: dict[str, str] = {
         r"hence|or else|so the|which is why)"
     ),
     "decision": (
-        r"\b(?:decided|agreed|settled on|convention|policy|by agreement|ruled out|we chose|was chosen|must not|"
+        r"\b(?:decided|agreed|settled on|convention|policy|by agreement|ruled out|we chose|was chosen|"
+        r"must not|"
         r"not allowed|only on|are announced|is required|no longer than|at least|at most|not approved)\b"
     ),
     "lesson": (
-        r"\b(?:next time|worth (?:repeating|doing|keeping)|lesson|plan (?:for|around|on|\w+ (?:days?|hours?))|"
-        r"by default|since then|only after|in future|made it (?:pass|work)|made the rest|"
+        r"\b(?:next time|worth (?:repeating|doing|keeping)|lesson|plan (?:for|around|on|\w+ (?:days?|"
+        r"hours?))|"
+        r"by default|since then|only after|in future|made it (?:pass|work)|"
         r"turned out|avoid|should (?:be|have been)|better to|instead|shows? that|showed that|"
-        r"do this (?:for|at|on|whenever)|from then on|learned|learnt|takeaway|next (?:migration|upgrade|release)|"
-        r"(?:repeat|keep|use) (?:this|that|it) (?:for|in|at|on))\b"
+        r"do this (?:for|at|on|whenever)|from then on|learned|learnt|takeaway|next (?:migration|upgrade|"
+        r"release)|"
+        r"(?:repeat|keep|use) (?:this|that|it) (?:for|in|at|on)|is the way)\b|"
+        r"[.;:] (?:use|do|plan|check|keep|split|ask|list|normali[sz]e|start|run|avoid|prefer|test|measure|"
+        r"compress|wipe|"
+        r"clear|read|write|set|leave|take|give|count|wait|expect|budget|reserve|begin|treat|tell|warn|"
+        r"repeat|try)\b"
     ),
 }
 
-_CODE = r"(?:[\w.-]+/[\w./-]+|[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|kt|rb|c|h|cpp|cs|swift|sql|sh|vue)|\w+\(\)|\w+_\w+)"
-_CAMEL = r"(?-i:[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)"
+_CODE = (
+    r"(?:\b[\w.-]{1,60}/[\w./-]{1,60}|\b[\w-]{1,60}\.(?:py|ts|tsx|js|jsx|go|rs|java|kt|rb|c|h|cpp|cs|"
+    r"swift|sql|sh|vue|ya?ml|json|toml|css|html|ini|cfg)|\b\w{1,60}\(\)|\b\w{1,40}_\w{1,40})"
+)
+_CAMEL = r"(?-i:\b[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6})"
 _MANIFEST = (
-    r"(?:pyproject\.toml|package\.json|requirements\.txt|cargo\.toml|go\.mod|pom\.xml|gemfile|dockerfile|makefile|"
+    r"(?:pyproject\.toml|package\.json|requirements\.txt|cargo\.toml|go\.mod|pom\.xml|gemfile|dockerfile|"
+    r"makefile|"
     r"tsconfig\.json|docker-compose\.ya?ml|build\.gradle|setup\.cfg|\.env\.example)"
 )
 _LAYOUT = (
-    r"(?:contains?|holds?|has|have|consists? of|(?:is|are|sits?|lives?|resides?)(?: located| defined| implemented| "
-    r"declared| found| kept| placed)? (?:in|under|at)|exports?|defines?|declares?|implements?|imports?|inherits?|extends|"
-    r"takes?|returns?|accepts?|calls?|pins?|lists?|exposes?|wraps?|is split into|is organi[sz]ed|are grouped)"
+    r"(?:contains?|holds?|has|have|consists? of|(?:is|are|sits?|lives?|resides?)(?: located| defined|"
+    r" implemented| "
+    r"declared| found| kept| placed)? (?:in|under|at)|exports?|defines?|declares?|implements?|imports?|"
+    r"inherits?|extends|"
+    r"takes?|returns?|accepts?|calls?|pins?|lists?|exposes?|wraps?|is split into|is organi[sz]ed|"
+    r"are grouped|reads?|falls? back|"
+    r"uses?|handles?|parses?|loads?|starts?|sets?|runs?|creates?|registers?|renders?|stores?|maps?|wraps?|"
+    r"checks? that)"
 )
 _DOCUMENT = (
     r"(?:readme(?:\.md)?|claude\.md|agents\.md|contributing(?:\.md)?|(?:contributing|style|user|install\w*|"
@@ -190,50 +275,78 @@ _SAYS = (
 
 EXCLUSIONS: dict[str, str] = {
     "derivable": (
-        r"\b(?:folder|director(?:y|ies)|package|module|file|class|struct|interface|enum|component|repo|repository|"
-        rf"codebase|source tree|function|method|endpoint handler|table|schema|test suite)\b[^.\n]{{0,50}}\b{_LAYOUT}\b|"
+        r"\b(?:folder|director(?:y|ies)|package|module|file|class|struct|interface|enum|component|repo|"
+        r"repository|"
+        rf"codebase|source tree|function|method|endpoint handler|table|schema|"
+        rf"test suite)\b[^.\n]{{0,50}}\b{_LAYOUT}\b|"
         rf"(?:{_CODE}|{_CAMEL}|{_MANIFEST})`? (?:\w+ ){{0,3}}?{_LAYOUT}\b|"
         r"\b(?:is|are) (?:the |an? )?(?:\w+ ){0,2}(?:defined|implemented|declared|located|found|stored)? ?"
         rf"(?:in|under|at) (?:the )?(?:file |folder |module |class )?(?:{_CODE}|{_CAMEL})|"
-        r"\bthere (?:is|are) (?:\w+ )(?:\w+ ){0,2}(?:packages?|modules?|folders?|files?|classes|tables|services|"
-        r"endpoints|tests|components) in (?:the |this )?(?:repo|repository|project|codebase|folder|directory|\w+/)|"
-        rf"\bentry ?point (?:of [^.\n]{{1,40}} )?is\b|\b(?:depends on|uses) (?:\w+ ){{0,2}}(?:version )?\d+\.\d+"
+        r"\bthere (?:is|are) (?:\w+ )(?:\w+ ){0,2}(?:packages?|modules?|folders?|files?|classes|tables|"
+        r"services|"
+        r"endpoints|tests|components|columns|file|module|folder|class) (?:for each|per|in) (?:the |"
+        r"this )?(?:\w+)|\binside `?[\w./-]+/|\b(?:is|are) set to \S+ in\b|"
+        rf"\bentry ?point (?:of [^.\n]{{1,40}} )?is\b|\b(?:depends on|"
+        rf"uses) (?:\w+ ){{0,2}}(?:version )?\d+\.\d+|"
+        r"\b(?:is|are) (?:written|built|implemented|coded) (?:in|with|on) |\b(?:foreign key|primary key|"
+        r"(?:status |\w+_)column|"
+        r"method named|subclass of|inherits from|type alias|environment variable \w+ is read)\b"
     ),
     "history": (
         r"\bcommit (?:hash )?`?[0-9a-f]{7,40}\b|\b(?:pr|pull request|merge request|mr)s?:? ?[#!]?\d+|"
         r"[#!]\d+\b[^.\n]{0,80}[#!]\d+|\bgit (?:blame|log|history|shortlog)\b|\baccording to git\b|"
         r"\b(?:last|latest|recent|previous) (?:\w+ )?commits?\b|"
-        r"\b(?:open|merged|closed|recent) (?:pull|merge) requests?\b|"
+        r"\b(?:the|all|\d+|two|three|currently|recently) (?:open|merged|closed|recent|pending) (?:pull|"
+        r"merge) requests?\b|"
         r"\b(?:committed|authored|merged|reverted|renamed|introduced|rewritten|refactored) by (?-i:[A-Z])\w+|"
-        r"(?-i:\b[A-Z][a-z]+) (?:committed|merged|reverted|refactored|rebased|force-pushed|cherry-picked)\b|"
-        r"\btagged (?:from|as|at|in|on)\b|\bclosed (?:issues?|tickets?) #?\d+"
+        r"(?-i:\b[A-Z][a-z]{1,30}) (?:committed|merged|reverted|refactored|rebased|force-pushed|"
+        r"cherry-picked)\b|"
+        r"\btagged (?:from|as|at|in|on)\b|\bclosed (?:issues?|tickets?) #?\d+|"
+        r"\bcommits? (?:ahead|behind)\b|\b(?:changes|commits|contributions) (?:came|come|were made|are|"
+        r"were) (?:from|by)\b"
     ),
     "documented": (
         rf"\b{_DOCUMENT}\b[^.\n]{{0,40}}?\b{_SAYS}\b|"
-        rf"\b(?:according to|as (?:described|documented|stated|explained|written) in|per|following|see|listed in|"
-        rf"written in|documented in) (?:the |our )?(?:[\w.-]+ ){{0,3}}{_DOCUMENT}\b|\bis documented\b"
+        rf"\b(?:according to|as (?:described|documented|stated|explained|written) in|per|following|see|"
+        rf"listed in|"
+        rf"written in|documented in|as) (?:the |our )?(?:[\w.-]+ ){{0,3}}{_DOCUMENT}\b|\bis documented\b|"
+        r"\b(?:readme|claude\.md|agents\.md|contributing\.md)\b"
     ),
     "fixed_in_code": (
-        r"\b(?:fixed|solved|resolved|patched|corrected|repaired)\b[^\n]{0,60}\b(?:by (?:adding|changing|removing|"
+        r"\b(?:fixed|solved|resolved|patched|corrected|repaired)\b[^\n]{0,60}\b(?:by (?:adding|changing|"
+        r"removing|"
         r"replacing|moving|wrapping|renaming|using|returning|setting|catching|passing)|line \d+|in `?"
         rf"(?:{_CODE}|{_CAMEL})|patch|merged|commit(?:ted)?|now (?:\w+s|we|it)\b|we now)|"
-        r"\b(?:added|adding|inserted|removed|changed|replaced) (?:an? |the )?(?:missing|wrong|extra|superfluous|"
+        r"\b(?:added|adding|inserted|removed|changed|replaced) (?:an? |the )?(?:missing|wrong|extra|"
+        r"superfluous|"
         r"guard|null check|early return|early exit|await|import|type hint|semicolon|try|condition|check)\b|"
-        r"\b(?:the )?(?:patch|fix) is (?:merged|in|pushed|committed)|\bsee the (?:change|commit|diff|patch)\b"
+        r"\b(?:the )?(?:patch|fix) is (?:merged|in|pushed|committed)|\bsee the (?:change|commit|diff|"
+        r"patch)\b|"
+        r"\b(?:gone|disappeared|vanished|went away|works) (?:after|since|now that) \w+ing\b|"
+        r"\b(?:error|exception|crash|bug|warning|failure|typeerror|keyerror|"
+        r"nullpointer\w*)\b[^.\n]{0,40}\b(?:is |was )?(?:gone|fixed|solved|"
+        r"resolved|no longer (?:occurs|happens))\b"
     ),
     "in_progress": (
-        r"\b(?:working (?:on|through)|currently \w+ing|next steps?:? (?:is|are|will|would)?|still (?:to do|todo|has to|"
-        r"have to|missing|open|left)|to-?do:|half.(?:done|finished|way)|(?:partly|partially) done|in progress|"
-        r"wip\b|work in progress|remaining (?:work|steps|tasks|tests|files|items)|(?:have|has|had|just|'ve) started|"
+        r"\b(?:working (?:on|through)|currently \w+ing|next steps?:? (?:is|are|will|would)?|"
+        r"still (?:to do|todo|has to|"
+        r"have to|missing|open|left)|to-?do:|half.(?:done|finished|way)|(?:partly|partially) done|"
+        r"in progress|"
+        r"wip\b|work in progress|remaining (?:work|steps|tasks|tests|files|items)|(?:have|has|had|just|"
+        r"'ve) started|"
         r"(?:am|is|are|still) waiting (?:for|on)|"
-        r"(?:\w+) (?:out )?of (?:\w+) (?:\w+ )?(?:is |are )?(?:green|done|passing|left|migrated|finished|ready|ported)\b|"
+        r"(?:\w+) (?:out )?of (?:\w+) (?:\w+ )?(?:is |are )?(?:green|done|passing|left|migrated|finished|"
+        r"ready|ported)\b|"
         r"(?:not|isn't|aren't) (?:yet )?(?:finished|done|merged|wired|ported)|"
         r"continue (?:with|tomorrow|later|from)|left off|picked up where|"
-        r"i(?:'ll| will| am going to) (?:now|then|next|continue)|about to (?:\w+)|on branch \w+)"
+        r"i(?:'ll| will| am going to) (?:now|then|next|continue)|about to (?:\w+)|\w+ done, \w+|"
+        r"on branch \w+)"
     ),
     "raw_thought": (
-        r"\bhmm+\b|\bwait,|\bwait\.\.|\blet me (?:think|check|see|look|try|re-?read|verify|start)\b|\blet's see\b|"
-        r"\bactually,? no\b|\bi (?:need|have|want) to (?:figure|look|check|understand|think|find|see|first)\b|"
+        r"\bhmm+\b|\bwait,|\bwait\.\.|\blet me (?:think|check|see|look|try|re-?read|verify|start)\b|"
+        r"\blet's see\b|"
+        r"\bactually,? no\b|\bi (?:need|have|want) to (?:figure|look|check|understand|think|find|see|"
+        r"first)\b|"
         r"\bstep by step\b|\b(?:so|then) i(?:'ll| will| should| could) (?:try|look|check|go|just)\b|"
         r"^\W*(?:okay|ok|alright|right),? so\b|\bthinking\b.{0,10}:|</?think|\bi wonder\b|"
         r"\bmaybe i should\b|\bon second thought\b|\bthat's odd\b|\bbut then again\b"
@@ -241,7 +354,8 @@ EXCLUSIONS: dict[str, str] = {
     "mood": (
         rf"\b{_WHO} (?:was|is|am|were|are|got|seems?|seemed|sounds?|sounded|looks?|looked|feels?|felt)"
         rf"(?: (?:a bit|quite|very|so|really|rather|clearly|visibly|slightly|pretty|too))* {_FEELING}\b|"
-        rf"\bi'm (?:so |really |very |just )?{_FEELING}\b|\bin an? \w+ mood\b|"
+        rf"^\W*(?:ugh|argh|oh no|damn|finally|yay|phew|sigh)\b|\bi'm (?:so |really |very |"
+        rf"just )?{_FEELING}\b|\bin an? \w+ mood\b|"
         r"\b(?:swore|cursed|sighed|laughed|cried|vented|ranted)\b"
     ),
 }
@@ -249,19 +363,27 @@ EXCLUSIONS: dict[str, str] = {
 
 SURPRISE = (
     r"\b(?:but|however|although|contrary|outdated|wrong|misleading|in reality|actually|despite|not true|"
-    r"no longer|unlike)\b"
+    r"no longer|unlike|(?:does not|doesn't) (?:mention|say|cover|list)|not mentioned|missing from|on purpose|"
+    r"deliberately|must not|regardless)\b"
 )
 """Says that the document or the code does not hold: that is worth keeping."""
 
 OURS = r"\b(?:our|we|us|internal|in-house|team|customer|company|partner|vendor|supplier)\b"
 """Speaks of something only this user can know, so it is not common knowledge."""
 
-DECIDED = r"\b(?:decided|agreed|settled on|chose|rejected|ruled out|because|conclusion|concluded)\b(?! to meet)"
-NOT_DECIDED = r"\b(?:did not|didn't|not|without|no|nothing|never)\b[^.\n]{0,25}\b(?:settle|decid|decision|conclu|agree|result)\w*"
+DECIDED = (
+    r"\b(?:decided|agreed|settled on|chose|rejected|ruled out|because|conclusion|concluded)\b(?! to meet)"
+)
+NOT_DECIDED = (
+    r"\b(?:did not|didn't|not|without|no|nothing|never)\b[^.\n]{0,25}\b(?:settle|decid|decision|conclu|"
+    r"agree|result)\w*"
+)
 
 STATED = (
-    r"\b(?:user|he|she|they|client|customer|team|i|we)\b[^.\n]{0,30}\b(?:said|says|stated|told|asked|wants?|prefers?|"
-    r"insists?|requested|demands?|likes?|dislikes?|hates?|expects?|corrected|rejected)\b|^\W*(?:prefers?|likes?|wants?|"
+    r"\b(?:user|he|she|they|client|customer|team|i|we)\b[^.\n]{0,30}\b(?:said|says|stated|told|asked|"
+    r"wants?|prefers?|"
+    r"insists?|requested|demands?|likes?|dislikes?|hates?|expects?|corrected|rejected)\b|^\W*(?:prefers?|"
+    r"likes?|wants?|"
     r"dislikes?|hates?|asked)\b"
 )
 """Reports what the user said, in so many words."""

@@ -54,10 +54,8 @@ _ALL: tuple[Exclusion, ...] = (
 EXCLUSIONS: dict[str, Exclusion] = {exclusion.code: exclusion for exclusion in _ALL}
 """Code to exclusion, in the order in which they are reported."""
 
-_TABLES = (english.EXCLUSIONS, chinese.EXCLUSIONS)
-_WORDED: dict[str, tuple[re.Pattern[str], ...]] = {
-    code: tuple(re.compile(table[code], re.IGNORECASE) for table in _TABLES) for code in english.EXCLUSIONS
-}
+_ENGLISH = {code: re.compile(pattern, re.IGNORECASE) for code, pattern in english.EXCLUSIONS.items()}
+_CHINESE = {code: re.compile(pattern, re.IGNORECASE) for code, pattern in chinese.EXCLUSIONS.items()}
 _SURPRISE = re.compile(f"{english.SURPRISE}|{chinese.SURPRISE}", re.IGNORECASE)
 
 _LIFTED_BY: dict[str, frozenset[str]] = {
@@ -81,7 +79,7 @@ def excluded(
     `own_words`: the user says it of their own accord, so what they tell about themselves is theirs to keep.
     """
     codes = {signal.code for signal in fired}
-    found = {code for code in _WORDED if _applies(code, reading, codes)}
+    found = {code for code in _ENGLISH if _applies(code, reading, codes)}
     if orders_to_remember(reading.whole, sources):
         found.add("injected")
     data = personal_data(reading.whole, guessed="guess" in codes, own_words=own_words)
@@ -106,6 +104,7 @@ def _applies(code: str, reading: Reading, codes: set[str]) -> bool:
     if codes & _LIFTED_BY.get(code, frozenset()):
         return False
     text = reading.spoken if code in {"mood", "in_progress", "raw_thought"} else reading.plain
-    if not any(pattern.search(text) for pattern in _WORDED[code]):
+    tables = (_ENGLISH, _CHINESE) if reading.any_chinese else (_ENGLISH,)
+    if not any(table[code].search(text) for table in tables):
         return False
     return not (code in _SURPRISING and _SURPRISE.search(reading.plain))

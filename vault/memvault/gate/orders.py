@@ -1,4 +1,4 @@
-"""Instructions to remember that arrive inside text nobody said: tool output, pages, files (SPEC 5). Pure.
+"""Orders to remember inside text nobody said: tool output, pages, files (SPEC 5). Pure.
 
 Owns their wording only. A finding means "not on this text's word"; what a user says directly is not looked at.
 """
@@ -11,28 +11,39 @@ from collections.abc import Iterable
 from memvault.model import Source, SourceType
 
 _MODEL = (
-    r"(?:assistants?|ai(?: (?:agents?|models?|assistants?|systems?))?|llms?|language models?|chat ?bots?|agents?|"
+    r"(?:assistants?|ai(?: (?:agents?|models?|assistants?|systems?))?|llms?|language models?|chat ?bots?|"
+    r"agents?|"
     r"claude|gpt|chatgpt|copilot|codex|gemini)"
 )
 _STORE = (
-    r"(?:remember|memori[sz]e|store|save|record|persist|note down|write (?:down|to)|add|commit|keep|log|put|"
+    r"(?:remember|memori[sz]e|store|save|record|persist|note down|write (?:down|to)|add|commit|keep|log|"
     r"update)"
 )
-_MEMORY = r"(?:memor(?:y|ies)|user preferences?|(?:permanent|standing|saved) (?:\w+ )?(?:preference|instruction|rule)s?|long.term)"
+_MEMORY = (
+    r"(?:(?:your|its|the (?:assistant|agent|model)'s|agent|assistant|persistent|to) memor(?:y|ies)|"
+    r"user preferences?|(?:permanent|standing|saved) (?:\w+ )?(?:preference|instruction|rule)s?|long.term)"
+)
 
 _ALWAYS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|earlier|above|all|your|existing)"
-    r"\b[^.\n]{0,20}\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|constraints?|memor(?:y|ies))\b|"
-    r"\b(?:do not|don't|never|without) (?:tell|telling|inform|informing|mention|mentioning|alert|alerting|notify|"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|earlier|above|all|"
+    r"your|existing)"
+    r"\b[^.\n]{0,20}\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|constraints?|memor(?:y|"
+    r"ies))\b|"
+    r"\b(?:do not|don't|never|without) (?:tell|telling|inform|informing|mention|mentioning|alert|alerting|"
+    r"notify|"
     r"notifying)(?: \w+){0,3} (?:the )?(?:user|human|operator|owner|anyone)\b|"
     rf"\b(?:note|message|instructions?|attention|reminder|memo) (?:to|for) (?:\w+ )?{_MODEL}\b|"
     rf"<!--[^>]{{0,20}}\b{_MODEL}\b|\[(?:system|inst|assistant)[\w ]*\]|<\|?(?:system|im_start|assistant)\b|"
-    rf"\b{_MODEL}\b[^.\n]{{0,40}}\b(?:must|should|shall|has to|have to|need to|are to|please)\b[^.\n]{{0,30}}\b{_STORE}\b|"
+    rf"\b{_MODEL}\b[^.\n]{{0,40}}\b(?:must|should|shall|has to|have to|need to|are to|"
+    rf"please)\b[^.\n]{{0,30}}\b{_STORE}\b|"
     rf"\b{_MODEL}\b ?(?:reading|processing|that reads?|parsing|:|,)[^\n]{{0,80}}\b{_STORE}\b|"
-    r"(?:忽略|无视|忘掉|忘记|绕过|覆盖)[^.\n]{0,8}(?:之前|先前|以前|上面|原有|所有|已有|你的|系统)[^.\n]{0,8}(?:规则|指令|提示|约束|设定|限制|记忆)|"
+    r"(?:忽略|无视|忘掉|忘记|绕过|覆盖)[^.\n]{0,8}(?:之前|先前|以前|上面|原有|所有|已有|你的|"
+    r"系统)[^.\n]{0,8}(?:规则|指令|提示|约束|设定|限制|记忆)|"
     r"(?:不要|别|切勿|无需|不必)(?:告诉|告知|提醒|通知|让)[^,.\n]{0,4}(?:用户|主人|任何人)|"
-    r"(?:致|给)[^,.\n]{0,8}(?:ai|智能体|助手|大模型|模型|机器人)|【系统|<!--[^>]{0,12}(?:ai|助手|智能体|模型)|"
-    r"(?:ai|智能体|助手|大模型)[^.\n]{0,8}(?:必须|应当|务必|请|需要|应)[^.\n]{0,40}(?:记住|写入|保存|存入|记录|记忆)|"
+    r"(?:致|给)[^,.\n]{0,8}(?:ai|智能体|助手|大模型|模型|机器人)|【系统|<!--[^>]{0,12}(?:ai|助手|智能体|"
+    r"模型)|"
+    r"(?:ai|智能体|助手|大模型)[^.\n]{0,8}(?:必须|应当|务必|请|需要|应)[^.\n]{0,40}(?:记住|写入|保存|存入|"
+    r"记录|记忆)|"
     r"请[^,.\n]{0,4}(?:助手|智能体|ai)[^.\n]{0,10}(?:记住|写入|保存|存入|记录|记忆)",
     re.IGNORECASE,
 )
@@ -41,10 +52,13 @@ _ALWAYS = re.compile(
 _WHEN_READ = re.compile(
     rf"\b{_STORE}\b[^.\n]{{0,60}}\b{_MEMORY}\b|\b(?:remember|memori[sz]e|keep in mind|bear in mind)\b|"
     r"\b(?:from now on|in all future (?:sessions|chats|conversations))\b|"
-    r"\bthe user (?:has |already |always )*(?:approved|agreed|consented|authori[sz]ed|wants|prefers|allows)\b|"
+    r"\bthe user (?:has |already |always )*(?:approved|agreed|consented|authori[sz]ed|wants|prefers|"
+    r"allows)\b|"
     r"\bfor all future\b|\b(?:as|is) a (?:user|permanent|standing) preference\b|"
-    r"记住|牢记|(?:写入|存入|保存到|加入|更新)[^,.\n]{0,6}(?:记忆|偏好)|(?:记录|保存|存)[^,.\n]{0,30}(?:为|成|一条)[^,.\n]{0,4}(?:偏好|规则|记忆)|"
-    r"(?:永久|长期)(?:保存|记录|记忆)|从现在起|今后的所有|所有(?:会话|对话)中|用户(?:已|已经)?(?:同意|授权|批准|允许)",
+    r"记住|牢记|(?:写入|存入|保存到|加入|更新)[^,.\n]{0,6}(?:记忆|偏好)|(?:记录|保存|"
+    r"存)[^,.\n]{0,30}(?:为|成|一条)[^,.\n]{0,4}(?:偏好|规则|记忆)|"
+    r"(?:永久|长期)(?:保存|记录|记忆)|从现在起|今后的所有|所有(?:会话|对话)中|用户(?:已|已经)?(?:同意|"
+    r"授权|批准|允许)",
     re.IGNORECASE,
 )
 """Asks to be remembered, or speaks for the user: refused when it was read somewhere, not said."""

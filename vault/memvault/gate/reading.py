@@ -17,7 +17,9 @@ LOOK_AT = 4_000
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _STRAIGHT = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "。": ".", "、": ",", "…": "."})
-_QUOTED = re.compile(r"\"[^\"\n]{1,160}\"|`[^`\n]{1,160}`|「[^」\n]{1,160}」|『[^』\n]{1,160}』|《[^》\n]{1,160}》")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,160}\"|`[^`\n]{1,160}`|「[^」\n]{1,160}」|『[^』\n]{1,160}』|《[^》\n]{1,160}》"
+)
 QUOTE_MARK = "\u2423"
 """Stands where a quotation was: a word that is only mentioned says nothing about the claim."""
 
@@ -35,6 +37,8 @@ class Reading:
     claimed: str
     chinese: bool
     """Mostly Chinese, so that a question is asked back in Chinese."""
+    any_chinese: bool
+    """Some text of the claim is Chinese: the Chinese table is worth looking at."""
 
 
 def normal(text: str) -> str:
@@ -62,6 +66,7 @@ def read(draft: Draft) -> Reading:
         whole="\n".join([claimed, *evidence]),
         claimed=claimed,
         chinese=2 * len(_CJK.findall(short)) >= len(_LATIN.findall(short)) and bool(_CJK.search(short)),
+        any_chinese=bool(_CJK.search(claimed)),
     )
 
 

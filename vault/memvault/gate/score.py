@@ -50,7 +50,7 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the scanner saw. `rule` is the rule's id, never the text; `blocked`: no person can wave it through."""
+    """What the scanner saw. `rule` is its id, never the text; `blocked`: nobody can wave it through."""
 
     kind: FindingKind
     rule: str
@@ -74,8 +74,8 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`reason`: one sentence, never quoting the claim. `code`: what decided, for counting. `question` is set
-    when something excluded was offered. A person's "pass" with `warned` carries what the gate thinks of it."""
+    """`reason`: one sentence, never quoting the claim. `code`: what decided, for counting. `question` is
+    set when something excluded was offered. A person's "pass" with `warned` says what the gate thinks."""
 
     verdict: Verdict
     scores: Scores
@@ -111,9 +111,10 @@ def decide(
 ) -> Decision:
     """Weigh one draft. Never raises, whatever the text.
 
-    `estimate` (0..1) is the proposer's own and can only lower; `chat` (0..1) is the probability of the user's
-    own chat model and counts half, but lifts nothing that a rule lowered. `said_explicitly`: the daemon saw the
-    user say it in so many words. `may_write`: the grant covers the scope. `mode` concerns agents only.
+    `estimate` (0..1) is the proposer's own and can only lower; `chat` (0..1) is the probability of the
+    user's own chat model and counts half, but lifts nothing that a rule lowered. `said_explicitly`: the
+    daemon saw the user say it in so many words. `may_write`: the grant covers the scope. `mode` concerns
+    agents only.
     """
     reading = read(draft)
     fired = signals(reading, draft.claim)
@@ -238,7 +239,9 @@ def _weak(
         return out[0].code, f"it is not {out[0].axis}: {out[0].sentence}"
     if scores.total >= theta:
         return None
-    axis = next(name for name in ("authorised", "sourced", "stable", "reusable") if getattr(scores, name) < theta)
+    axis = next(
+        name for name in ("authorised", "sourced", "stable", "reusable") if getattr(scores, name) < theta
+    )
     value = getattr(scores, axis)
     lowering = [s for s in fired if (s.stable if axis == "stable" else s.reusable) < 0]
     if axis in {"stable", "reusable"} and lowering:

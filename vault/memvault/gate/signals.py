@@ -56,6 +56,8 @@ SIGNALS: dict[str, Signal] = dict(
         _signal("reason", 0.1, 0.15, "it gives a reason"),
         _signal("decision", 0.1, 0.15, "it is a decision or a limit"),
         _signal("lesson", 0.05, 0.2, "it draws a lesson"),
+        _signal("general", 0.1, 0.1, "it states a rule rather than an event"),
+        _signal("outside", 0.05, 0.08, "it is about somebody outside the code, whom the code cannot tell of"),
         _signal("cause", 0.0, 0.15, "it names a cause"),
     )
 )
@@ -70,8 +72,11 @@ _SOFTENED_BY: dict[str, frozenset[str]] = {
     "running_state": frozenset({"trigger", "shield"}),
     "one_off_timing": frozenset({"shield", "lesson"}),
     "hypothetical": frozenset({"trigger", "shield"}),
+    "relative_date": frozenset({"recurring"}),
     "discussion": frozenset({"decision", "lesson", "correction"}),
-    "chat_log": frozenset({"explicit", "preference", "correction", "lesson", "trigger", "shield", "confirmed"}),
+    "chat_log": frozenset(
+        {"explicit", "preference", "correction", "lesson", "trigger", "shield", "confirmed"}
+    ),
     "common_knowledge": frozenset({"map", "trigger"}),
 }
 """A lowering signal (left) that the nature of the claim (right) explains: it does not count then."""
@@ -81,43 +86,36 @@ _BASE: dict[Kind, tuple[float, float]] = {
     Kind.PREFERENCE: (0.7, 0.7),
     Kind.RELATIONSHIP: (0.7, 0.7),
     Kind.PROCEDURE: (0.65, 0.65),
-    Kind.FACT: (0.65, 0.62),
+    Kind.FACT: (0.65, 0.55),
     Kind.EPISODE: (0.65, 0.48),
     Kind.REFLECTION: (0.65, 0.48),
 }
-"""Stable and reusable of a claim without any signal. An episode must show what is reusable in it, and a
-reflection its cause (SPEC 2); the other kinds are reusable by their nature."""
+"""Stable and reusable of a claim without any signal. A fact must show in some way why it matters later,
+an episode what is reusable in it, a reflection its cause (SPEC 2); the other kinds are reusable by nature."""
 
 
-def _compiled(tables: tuple[dict[str, str], ...]) -> dict[str, tuple[re.Pattern[str], ...]]:
-    codes = {code: None for table in tables for code in table}
-    return {
-        code: tuple(re.compile(table[code], re.IGNORECASE) for table in tables if code in table)
-        for code in codes
-    }
-
-
-_ALL = _compiled((english.SIGNALS, chinese.SIGNALS))
+_ENGLISH = {code: re.compile(pattern) for code, pattern in english.SIGNALS.items()}
+_CHINESE = {code: re.compile(pattern) for code, pattern in chinese.SIGNALS.items()}
+_LOWERING = frozenset(code for code, signal in SIGNALS.items() if signal.lowers)
 _OURS = re.compile(f"{english.OURS}|{chinese.OURS}", re.IGNORECASE)
 _DECIDED = re.compile(f"{english.DECIDED}|{chinese.DECIDED}", re.IGNORECASE)
 _NOT_DECIDED = re.compile(f"{english.NOT_DECIDED}|{chinese.NOT_DECIDED}", re.IGNORECASE)
 
 
-def _matches(code: str, text: str) -> bool:
-    return any(pattern.search(text) for pattern in _ALL[code])
-
-
 def noticed(reading: Reading, claim: Claim) -> frozenset[str]:
     """Codes whose wording occurs; raising ones are looked for in the reasons as well."""
-    beside = f"{reading.spoken}\n{reading.reasons}" if reading.reasons else reading.spoken
+    spoken = reading.spoken.lower()
+    beside = f"{spoken}\n{reading.reasons.lower()}" if reading.reasons else spoken
+    tables = (_ENGLISH, _CHINESE) if reading.any_chinese else (_ENGLISH,)
     found = {
         code
-        for code in _ALL
-        if _matches(code, reading.spoken if code in SIGNALS and SIGNALS[code].lowers else beside)
+        for table in tables
+        for code, pattern in table.items()
+        if pattern.search(spoken if code in _LOWERING else beside)
     }
-    if _matches("temporary_path", reading.plain):
+    if _ENGLISH["temporary_path"].search(reading.plain.lower()):
         found.add("temporary_path")
-    if "reason" not in found and claim.why:
+    if claim.why:
         found.add("reason")
     if _is_shield(found, claim.failure):
         found.add("shield")

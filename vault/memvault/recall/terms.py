@@ -35,6 +35,8 @@ MAX_QUERY_TERMS = 256
 QUARTERS = 4
 """Counts are stored in quarters of an occurrence, so that a field may weigh 0.25 to 16."""
 
+_REMEMBERED = 32_768
+"""Words and characters whose hashes stay at hand while the vault is open."""
 _FORMAT = 1
 _HEADER = struct.Struct("<B3xII")  # format, number of terms, length in quarters
 _MAX_COUNT = 255
@@ -62,59 +64,60 @@ class Analyser:
             raise ValueError(f"the term key has {len(key)} bytes, not {KEY_BYTES}")
         self._key = key
         self._english, self._russian = _stemmer("english"), _stemmer("russian")
-        self._hash = lru_cache(maxsize=65_536)(self._keyed)
+        self._hash = lru_cache(maxsize=_REMEMBERED)(self._keyed)
+        self._word = lru_cache(maxsize=_REMEMBERED)(self._analyse)
 
     def passage(self, fields: Sequence[tuple[str, float]]) -> bytes:
         """Encode the terms of a memory's fields, each with its weight (0.25..16; content is 1)."""
         counts: dict[int, float] = {}
         length = 0.0
         for text, weight in fields:
-            for term, share, _ in self._terms(text):
-                hashed = self._hash(term)
-                counts[hashed] = counts.get(hashed, 0.0) + weight
-                length += weight * share
+            for chunk in _chunks(text):
+                if _is_cjk(chunk):
+                    length += weight * max(len(chunk) - 1, 1)
+                    hashed = [self._hash(term) for term in (*chunk, *_pairs(chunk))]
+                else:
+                    found = self._word(chunk)
+                    length += weight * sum(term.weight for term in found)
+                    hashed = [term.hash for term in found]
+                for term in hashed:
+                    counts[term] = counts.get(term, 0.0) + weight
         return encode(counts, length)
 
     def query(self, text: str) -> tuple[QueryTerm, ...]:
         """The terms a question asks for, in order of appearance, each once; empty when it has no word."""
         found: dict[int, QueryTerm] = {}
-        for term, weight, shown in self._asked(text):
-            hashed = self._hash(term)
-            known = found.get(hashed)
-            if known is None or known.weight < weight:
-                found[hashed] = QueryTerm(hashed, weight, shown)
-        terms = list(found.values())
-        return tuple(terms[-MAX_QUERY_TERMS:])
+        for chunk in _chunks(text):
+            for term in self._asked(chunk):
+                known = found.get(term.hash)
+                if known is None or known.weight < term.weight:
+                    found[term.hash] = term
+        return tuple(list(found.values())[-MAX_QUERY_TERMS:])
 
     def _keyed(self, term: str) -> int:
         digest = blake2b(term.encode("utf-8", "replace"), digest_size=8, key=self._key).digest()
         return int.from_bytes(digest, "little") or 1
 
-    def _terms(self, text: str) -> Iterator[tuple[str, float, str]]:
-        """Every term with its share of the text's length and its surface form."""
-        for chunk in _chunks(text):
-            if _is_cjk(chunk):
-                yield from ((char, 1.0 if len(chunk) == 1 else 0.0, char) for char in chunk)
-                yield from ((pair, 1.0, pair) for pair in _pairs(chunk))
-            else:
-                yield from self._word_terms(chunk)
+    def _asked(self, chunk: str) -> Iterator[QueryTerm]:
+        if not _is_cjk(chunk):
+            yield from self._word(chunk)
+        elif len(chunk) == 1:
+            yield QueryTerm(self._hash(chunk), 1.0, chunk)
+        else:
+            for pair in _pairs(chunk):
+                weight = CJK_FUNCTION_WEIGHT if pair in CJK_FUNCTION_PAIRS else 1.0
+                yield QueryTerm(self._hash(pair), weight, pair)
 
-    def _asked(self, text: str) -> Iterator[tuple[str, float, str]]:
-        for chunk in _chunks(text):
-            if not _is_cjk(chunk):
-                yield from self._word_terms(chunk)
-            elif len(chunk) == 1:
-                yield chunk, 1.0, chunk
-            else:
-                for pair in _pairs(chunk):
-                    yield pair, CJK_FUNCTION_WEIGHT if pair in CJK_FUNCTION_PAIRS else 1.0, pair
-
-    def _word_terms(self, chunk: str) -> Iterator[tuple[str, float, str]]:
+    def _analyse(self, chunk: str) -> tuple[QueryTerm, ...]:
+        """A word, and its parts when it is an identifier."""
         whole = _possessive.sub("", chunk.casefold())
-        yield self._stemmed(whole), FUNCTION_WEIGHT if whole in FUNCTION_WORDS else 1.0, whole
+        weight = FUNCTION_WEIGHT if whole in FUNCTION_WORDS else 1.0
+        terms = [QueryTerm(self._hash(self._stemmed(whole)), weight, whole)]
         parts = _parts(chunk)
         if len(parts) > 1:
-            yield from ((self._stemmed(part), PART_WEIGHT, part) for part in parts if len(part) > 1)
+            some = (part for part in parts if len(part) > 1)
+            terms.extend(QueryTerm(self._hash(self._stemmed(part)), PART_WEIGHT, part) for part in some)
+        return tuple(terms)
 
     def _stemmed(self, word: str) -> str:
         return self._russian(word) if _cyrillic(word) else self._english(word)
@@ -153,12 +156,10 @@ def _parts(chunk: str) -> list[str]:
 
 def encode(counts: dict[int, float], length: float) -> bytes:
     """Header, hashes in ascending order (uint64), counts in quarters (uint8, at most 63.75 occurrences)."""
-    hashes = np.fromiter(sorted(counts), dtype="<u8", count=len(counts))
-    quarters = np.fromiter(
-        (min(max(round(counts[int(h)] * QUARTERS), 1), _MAX_COUNT) for h in hashes), np.uint8, len(hashes)
-    )
+    hashes = sorted(counts)
+    quarters = bytes([min(max(round(counts[term] * QUARTERS), 1), _MAX_COUNT) for term in hashes])
     head = _HEADER.pack(_FORMAT, len(hashes), round(length * QUARTERS))
-    return head + hashes.tobytes() + quarters.tobytes()
+    return head + struct.pack(f"<{len(hashes)}Q", *hashes) + quarters
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,10 @@ _FIRST = (
     "CREATE INDEX source_memory ON source(memory)",
     "CREATE INDEX source_ref ON source(ref)",
     "CREATE INDEX source_task ON source(task) WHERE task IS NOT NULL",
+    # With row ids: without them a vector would need an overflow page of its own, twice the space.
     """CREATE TABLE vector(
         memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, model TEXT NOT NULL,
-        part INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(memory, model, part)) WITHOUT ROWID""",
+        part INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(memory, model, part))""",
     # Chained events hold ids and states; what can be read sits in event_payload and can be erased.
     """CREATE TABLE event(
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, type TEXT NOT NULL, memory TEXT, run TEXT,

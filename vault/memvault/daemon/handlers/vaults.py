@@ -8,7 +8,7 @@ from typing import Any
 
 from memvault import PROTOCOL, __version__
 from memvault.daemon.methods import Call, Methods, Who
-from memvault.errors import DaemonDown, Illegal, Usage, WrongKey
+from memvault.errors import DaemonDown, Illegal, Locked, Usage, WrongKey
 from memvault.keys import ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
@@ -70,7 +70,10 @@ async def status(call: Call, _: wire.Nothing) -> dict[str, Any]:
         found["keychain"] = any(isinstance(slot, KeychainSlot) for slot in header.slots)
     vault, worker = keeper.vault, keeper.embedding
     if vault is not None and worker is not None:
-        found["memories"] = await keeper.read(lambda opened: memories.count(opened.reader))
+        try:
+            found["memories"] = await keeper.read(lambda opened: memories.count(opened.reader))
+        except Locked:  # it locked itself just now
+            return await status(call, wire.Nothing())
         left = keeper.locks_in_s()
         found["locks_in_s"] = None if left is None else round(left)
         found["model"] = {"id": worker.model_id, "state": worker.state, "pending": len(vault.waiting)}
