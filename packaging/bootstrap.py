@@ -87,11 +87,20 @@ def clean_environment(given: Mapping[str, str]) -> dict[str, str]:
 def fingerprint(lock: str, portable: bool) -> str:
     """Name the state that a finished set-up leaves; a stamp with the same name means nothing to do."""
     digest = hashlib.sha256()
-    locked = (REQUIREMENTS / "build.txt", REQUIREMENTS / lock)
-    for path in (*locked, ROOT / "pyproject.toml", llama_wheel.TRIM_FILE):
+    for path in (REQUIREMENTS / "build.txt", REQUIREMENTS / lock, llama_wheel.TRIM_FILE):
         digest.update(path.read_bytes() + b"\0")
+    digest.update(_installed_part(ROOT / "pyproject.toml"))
     digest.update(f"{ROOT} {llama_wheel.python_abi()} {sys.version_info[:2]} portable={portable}".encode())
     return digest.hexdigest()
+
+
+def _installed_part(project: Path) -> bytes:
+    """What of pyproject.toml an installation depends on; settings of linters and tests are not among it."""
+    import tomllib  # absent from the Pythons that `main` turns away
+
+    tables = tomllib.loads(project.read_text(encoding="utf-8"))
+    kept = {name: tables.get(name) for name in ("build-system", "project")}
+    return json.dumps([kept, tables.get("tool", {}).get("hatch")], sort_keys=True).encode()
 
 
 def _set_up(dev: bool, portable: bool, env: Mapping[str, str]) -> None:
@@ -102,31 +111,36 @@ def _set_up(dev: bool, portable: bool, env: Mapping[str, str]) -> None:
     if all(stamped.get(name) == value for name, value in wanted.items()):
         return
     _say("Setting up .venv" + (" with the development tools" if dev else ""))
-    _make_venv(env)
+    new = _make_venv(env)
     _pip_install("installing the build tools", REQUIREMENTS / "build.txt", env)
     pin = locks.find(locks.read(REQUIREMENTS / "run.txt"), llama_wheel.NAME)
     wheel = llama_wheel.obtain(pin, portable, env, PYTHON)
-    _pip("installing llama.cpp", ["--no-deps", "--no-index", "--force-reinstall", str(wheel)], env)
+    if new or stamped.get("wheel") != str(wheel):
+        _pip("installing llama.cpp", ["--no-deps", "--no-index", "--force-reinstall", str(wheel)], env)
     _pip_install("installing the packages", REQUIREMENTS / ("dev.txt" if dev else "run.txt"), env)
     editable = ["--no-deps", "--no-index", "--no-build-isolation", "--editable", str(ROOT)]
     _pip("installing memvault", editable, env)
     _check_imports(env)
     kept = {"run": stamped["run"]} if stamped.get("run") == wanted["run"] else {}
-    _write_stamp({**kept, **wanted})
+    _write_stamp({**kept, **wanted, "wheel": str(wheel)})
 
 
-def _make_venv(env: Mapping[str, str]) -> None:
-    """Make the virtual environment, anew when it is another Python's or a set-up of it was cut short."""
+def _make_venv(env: Mapping[str, str]) -> bool:
+    """Make the virtual environment, anew when it is another Python's or a set-up of it was cut short.
+
+    Returns whether it was made now.
+    """
     settled = STAMP.is_file() and PYTHON.exists() and _venv_abi(env) == llama_wheel.python_abi()
     if settled:
         # Absent until the end: a pip stopped midway can leave packages that only look installed.
         STAMP.unlink()
-        return
+        return False
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
     try:
         run_step("making the virtual environment", command, env, lambda line: None, ROOT)
     except StepFailed as problem:
         raise StepFailed(f"{problem}\n\nOn Debian and Ubuntu: apt install python3-venv") from None
+    return True
 
 
 def _venv_abi(env: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -71,7 +72,7 @@ class Puppet:
 
 @pytest.fixture
 def puppet(tmp_path: Path) -> Iterator[Callable[..., Puppet]]:
-    """Start a caller for a home: with marks in its environment, or below a program of some name."""
+    """Start a caller for a home: with marks in its environment, or below a script or binary of some name."""
     made: list[Puppet] = []
     script = tmp_path / "puppet_code.py"
     script.write_text(PUPPET)
@@ -81,7 +82,11 @@ def puppet(tmp_path: Path) -> Iterator[Callable[..., Puppet]]:
     ) -> Puppet:
         env = {**os.environ, **(marks or {})}
         command = [sys.executable, "-P", str(script), str(home)]
-        if below:
+        if below.startswith("renamed "):
+            host = tmp_path / below.removeprefix("renamed ")
+            shutil.copy("/bin/sh", host)
+            command = [str(host), "-c", '"$@"; exit $?', "_", *command]
+        elif below:
             host = tmp_path / below
             host.write_text('#!/bin/sh\n"$@"\nexit $?\n')
             host.chmod(0o700)

@@ -17,7 +17,12 @@ from memvault.daemon.methods import Who
 METHODS = table().table
 PERSON = sorted(name for name, method in METHODS.items() if method.who is Who.PERSON)
 PRESENT = sorted(name for name, method in METHODS.items() if method.who is Who.PRESENT)
-HOSTS = [({"CLAUDECODE": "1"}, ""), ({}, "claude"), ({"CODEX_SANDBOX": "seatbelt"}, ""), ({}, "codex")]
+HOSTS = [
+    ({"CLAUDECODE": "1"}, ""),
+    ({"CODEX_SANDBOX": "seatbelt"}, ""),
+    ({}, "claude"),
+    ({}, "renamed opencode"),
+]
 
 VALID: dict[str, dict[str, Any]] = {
     "memory.edit": {"id": "x", "changes": {"content": "y"}},
@@ -140,7 +145,7 @@ def test_a_proof_is_remembered_for_its_terminal_and_no_other(shared_home: Any, t
     assert on_a_terminal(ask).split() == ["left", "0", "True"]
 
 
-@pytest.mark.parametrize(("marks", "below"), HOSTS, ids=["mark", "ancestor", "other mark", "other ancestor"])
+@pytest.mark.parametrize(("marks", "below"), HOSTS, ids=["mark", "other mark", "script", "binary"])
 def test_below_an_agent_host_no_person_only_method_works(
     shared_home: Any, puppet: Callable[..., Any], fact: Any, marks: dict[str, str], below: str
 ) -> None:

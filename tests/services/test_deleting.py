@@ -121,8 +121,8 @@ def test_a_deletion_says_what_is_wrong_with_it(desk: Any) -> None:
 
 
 def test_more_memories_than_one_statement_binds_can_be_deleted_at_once(desk: Any) -> None:
-    ids = [desk.add(f"Ticket {number} is closed.").id for number in range(620)]
-    assert len(desk.delete(*ids).ids) == 620
+    ids = [desk.add(f"Ticket {number} is closed.").id for number in range(510)]
+    assert len(desk.delete(*ids).ids) == 510
     assert recollect.page(desk.vault, PERSON, recollect.Filter(), "updated", 1, 0)["total"] == 0
 
 

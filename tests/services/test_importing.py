@@ -159,7 +159,6 @@ def test_an_unknown_kind_or_a_missing_path_is_refused_before_anything_is_written
     assert runs.page(desk.vault.reader, 1, 0)[1] == 0
 
 
-@pytest.mark.xfail(reason="a ref names the path below the import root only, so two roots collide")
 def test_notes_of_one_name_in_two_folders_are_two_memories(desk: Any, tmp_path: Path) -> None:
     for name, text in (
         ("one", "The lighthouse is painted in May."),
@@ -171,3 +170,17 @@ def test_notes_of_one_name_in_two_folders_are_two_memories(desk: Any, tmp_path: 
         assert desk.take(made).added == 1
     items = recollect.page(desk.vault, PERSON, recollect.Filter(), "created", 10, 0)["items"]
     assert [item["status"] for item in items] == ["active", "active"]
+
+
+def test_a_changed_note_replaces_what_it_said_before(desk: Any, tmp_path: Path) -> None:
+    note = tmp_path / "a.md"
+    note.write_text("---\nkind: fact\n---\nThe lighthouse is painted in May.\n")
+    desk.take(tmp_path)
+    note.write_text("---\nkind: fact\n---\nThe lighthouse is painted in June.\n")
+    report = desk.take(tmp_path)
+    assert (report.added, report.superseded) == (1, 1)
+    items = recollect.page(desk.vault, PERSON, recollect.Filter(), "created", 10, 0)["items"]
+    assert {item["content"]: item["status"] for item in items} == {
+        "The lighthouse is painted in May.": "superseded",
+        "The lighthouse is painted in June.": "active",
+    }

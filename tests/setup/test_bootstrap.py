@@ -38,6 +38,17 @@ def test_the_fingerprint_follows_lock_and_kind_of_build() -> None:
     assert bootstrap.fingerprint("run.txt", False) in names
 
 
+def test_settings_of_tools_ask_for_no_new_set_up_and_dependencies_do(tmp_path: Path) -> None:
+    def part(text: str) -> bytes:
+        project = tmp_path / "pyproject.toml"
+        project.write_text(text, encoding="utf-8")
+        return bootstrap._installed_part(project)
+
+    usual = part("[project]\ndependencies = ['a']\n[tool.ruff]\nline-length = 110\n")
+    assert part("[project]\ndependencies = ['a']\n[tool.ruff]\nline-length = 90\n") == usual
+    assert part("[project]\ndependencies = ['a', 'b']\n[tool.ruff]\nline-length = 110\n") != usual
+
+
 @pytest.fixture
 def venv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A finished set-up that consists of its stamp."""
@@ -75,6 +86,7 @@ def test_a_changed_lock_is_installed(venv: Path, ran: list[str], monkeypatch: py
     monkeypatch.setattr(bootstrap, "fingerprint", lambda lock, portable: "another")
     assert bootstrap.main([]) == 0
     assert "installing the packages" in ran
+    assert "installing llama.cpp" not in ran  # the wheel is the same
 
 
 def test_an_interrupted_set_up_is_not_taken_for_a_finished_one(

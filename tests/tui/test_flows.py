@@ -343,3 +343,20 @@ async def test_the_inbox_confirms_and_rejects(vault: Vault, tui: OpenTui, prove:
         await driver.press("escape")
         await driver.sees("1 memory")
         assert vault.contents() == ["candidate of the inbox test 1"]
+
+
+async def test_locking_and_unlocking_in_quick_turns_breaks_nothing(vault: Vault, tui: OpenTui) -> None:
+    """Screens are taken away while their answers are still on the way."""
+    vault.add("quick turns")
+    async with tui(vault.home) as driver:
+        await driver.sees("quick turns")
+        for _ in range(4):
+            driver.app.action_lock()
+            driver.app.show_browse()
+            driver.app.show_locked()
+            await driver.pilot.pause()
+        await driver.shows(LockedScreen)
+        await driver.until(lambda: vault.client.call("status")["state"] == "locked", "the vault locks")
+        await driver.type(PASSPHRASE)
+        await driver.press("enter")
+        await driver.sees("quick turns")

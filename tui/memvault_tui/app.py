@@ -150,7 +150,7 @@ class MemvaultApp(App[int]):
         elif state == "absent":
             self.run_worker(self._first_run(), group="route", exclusive=True)
         elif state == "unlocked":
-            if any(getattr(screen, "PLACE", "") in ("browse", "first_run") for screen in self.screen_stack):
+            if self._shows("browse", "first_run"):
                 self._tell_screens_of_connection()
                 self._spread(frozenset())
                 self.refresh_status()
@@ -158,9 +158,13 @@ class MemvaultApp(App[int]):
                 self.show_browse()
 
     def opened(self, status: Status) -> None:
-        """The vault was unlocked from here."""
+        """The vault was unlocked from here; the daemon's news of it may have come first."""
         self.take_status(status)
-        self.show_browse()
+        if not self._shows("browse"):
+            self.show_browse()
+
+    def _shows(self, *places: str) -> bool:
+        return any(getattr(screen, "PLACE", "") in places for screen in self.screen_stack)
 
     def show_browse(self) -> None:
         from memvault_tui.screens.browse import BrowseScreen

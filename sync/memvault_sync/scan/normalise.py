@@ -17,46 +17,45 @@ from memvault_sync.scan.projection import Edits, Projection
 
 _ROUNDS = 3  # escapes inside escapes
 
-# Each pattern starts with the set of bytes that can begin a disguise, so that the search skips everything else
-# at once; what follows that byte is told apart by looking back at it.
-_AFTER_ASCII = rb"""
-  (?<=\\)(?:u(?:00(?:[0-7][0-9A-Fa-f]|[aA][0dD])|(?:ff|FF|2[014]|f[eE]|FE|0[34])[0-9A-Fa-f]{2})|u\{[0-9A-Fa-f]{1,6}\}
+# Every alternative starts with one literal byte: the search then skips all other bytes at once.
+_ASCII = rb"""
+  \\(?:u(?:00(?:[0-7][0-9A-Fa-f]|[aA][0dD])|(?:ff|FF|2[014]|f[eE]|FE|0[34])[0-9A-Fa-f]{2})|u\{[0-9A-Fa-f]{1,6}\}
      |[uU]d835\\ud[c-f][0-9a-f]{2}|U000[01e][0-9A-Fa-f]{4}|x[0-7][0-9A-Fa-f]|[01][0-7]{2}|[/_=.+-])
-| (?<=%)[0-9A-Fa-f]{2}
-| (?<=&)(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|lt|gt|quot|apos|nbsp|lowbar|UnderBar|hyphen|dash|equals|colon
+| %[0-9A-Fa-f]{2}
+| &(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|lt|gt|quot|apos|nbsp|lowbar|UnderBar|hyphen|dash|equals|colon
      |period|sol|plus|dollar|num|excl|commat|lsqb|rsqb|shy|zwj|zwnj|ZeroWidthSpace|NoBreak|Tab|NewLine);?
-| (?<=\x1b)(?:\[[0-9;:?]{0,24}[ -/]{0,2}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z_a-z])
+| \x1b(?:\[[0-9;:?]{0,24}[ -/]{0,2}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z_a-z])
 """
-_AFTER_INVISIBLE = rb"""
-  (?<=\xc2)\xad | (?<=\xcd)\x8f | (?<=\xd8)\x9c | (?<=\xe1)(?:\x85[\x9f\xa0] | \x9e[\xb4\xb5] | \xa0[\x8b-\x8f])
-| (?<=\xe2)(?:\x80[\x8b-\x8f\xaa-\xae] | \x81[\xa0-\xaf]) | (?<=\xe3)\x85\xa4
-| (?<=\xef)(?:\xb8[\x80-\x8f] | \xbb\xbf | \xbe\xa0 | \xbf[\xb0-\xbb]) | (?<=\xf3)\xa0[\x80-\x87][\x80-\xbf]
-"""
-_AFTER_STYLED = rb"""
-  (?<=\xc2)[\xa0\xaa\xb2\xb3\xb9\xba] | (?<=\xca)[\xb0-\xbf] | (?<=\xcb)[\xa0-\xa4]
-| (?<=\xe1)(?:\xb4[\xac-\xbf] | \xb5[\x80-\xaa])
-| (?<=\xe2)(?:\x80[\x80-\x8a\x90-\x95\xaf] | \x81[\x9f\xb0-\xbf] | \x82[\x80-\x9f] | [\x84\x85\x92\x93][\x80-\xbf]
+# Invisible characters; styled, full-width and foreign digits and letters; letters that look like Latin ones
+# where they touch ASCII.
+_BEYOND = rb"""
+  \xe2(?:\x80[\x80-\x8f\x90-\x95\xaa-\xaf] | \x81[\x9f-\xbf] | \x82[\x80-\x9f] | [\x84\x85\x92\x93][\x80-\xbf]
      | \x88\x92 | \x91[\xa0-\xbf])
-| (?<=\xe3)\x80\x80
-| (?<=\xef)(?:\xb8[\x90-\xbf] | \xb9[\x80-\xaf] | \xbc[\x84-\x86\x8b\x8d-\x99\x9d\xa0-\xba\xbc\xbf]
-     | \xbc\x9a(?<=[0-9A-Za-z]\xef\xbc\x9a) | \xbd[\x81-\x9a\x9e])
-| (?<=\xf0)(?:\x9d[\x90-\x9f][\x80-\xbf] | \x9f[\x84-\x87][\x80-\xbf] | \x9f\xaf[\xb0-\xb9])
+| \xef(?:\xbc[\x84-\x86\x8b\x8d-\x99\x9d\xa0-\xba\xbc\xbf] | \xbc\x9a(?<=[0-9A-Za-z]\xef\xbc\x9a)
+     | \xbd[\x81-\x9a\x9e] | \xb8[\x80-\xbf] | \xb9[\x80-\xaf] | \xbb\xbf | \xbe\xa0 | \xbf[\xb0-\xbb])
+| \xe3(?:\x80\x80 | \x85\xa4)
+| \xc2[\xa0\xaa\xad\xb2\xb3\xb9\xba]
+| \xf0(?:\x9d[\x90-\x9f][\x80-\xbf] | \x9f[\x84-\x87][\x80-\xbf] | \x9f\xaf[\xb0-\xb9])
+| \xf3\xa0[\x80-\x87][\x80-\xbf]
+| \xe0(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5\xb7][\xa6-\xaf] | [\xb9\xbb][\x90-\x99] | \xbc[\xa0-\xa9])
+| \xe1(?:\x85[\x9f\xa0] | \x9e[\xb4\xb5] | \xa0[\x8b-\x8f] | \xb4[\xac-\xbf] | \xb5[\x80-\xaa])
+| \xd9[\xa0-\xa9] | \xdb[\xb0-\xb9] | \xdf[\x80-\x89] | \xd8\x9c | \xca[\xb0-\xbf] | \xcb[\xa0-\xa4] | \xcd\x8f
 """
-_AFTER_DIGITS = rb"""
-  (?<=\xd9)[\xa0-\xa9] | (?<=\xdb)[\xb0-\xb9] | (?<=\xdf)[\x80-\x89]
-| (?<=\xe0)(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5\xb7][\xa6-\xaf] | [\xb9\xbb][\x90-\x99] | \xbc[\xa0-\xa9])
-"""
-_AFTER_NEAR_LATIN = rb"""
-  (?<=[0-9A-Za-z_-][\xce-\xd4])[\x80-\xbf](?:[\xce-\xd4][\x80-\xbf]){0,7}
-| (?<=[\xce-\xd4])[\x80-\xbf](?:[\xce-\xd4][\x80-\xbf]){0,3}(?=[0-9A-Za-z_-])
-| (?<=[0-9A-Za-z_-][\xcc\xcd])[\x80-\xbf](?:[\xcc\xcd][\x80-\xbf]){0,15}
-"""
-_IN_ASCII = re.compile(rb"[\\%&\x1b](?:" + _AFTER_ASCII + rb")", re.VERBOSE)
-_IN_ANY = re.compile(
-    rb"[\\%&\x1b\xc2\xca-\xcd\xce-\xd4\xd8\xd9\xdb\xdf-\xe3\xef\xf0\xf3](?:"
-    + b"|".join((_AFTER_ASCII, _AFTER_INVISIBLE, _AFTER_STYLED, _AFTER_DIGITS, _AFTER_NEAR_LATIN))
-    + rb")",
-    re.VERBOSE,
+_TOUCHING = b"|".join(
+    rb"\x%02x(?:(?<=[0-9A-Za-z_-].)[\x80-\xbf](?:[%b][\x80-\xbf]){0,7}" % (lead, scripts)
+    + rb"|[\x80-\xbf](?:[%b][\x80-\xbf]){0,3}(?=[0-9A-Za-z_-]))" % scripts
+    for leads, scripts in ((range(0xCE, 0xD5), rb"\xce-\xd4"), (range(0xCC, 0xCE), rb"\xcc\xcd"))
+    for lead in leads
+)
+_IN_ASCII = re.compile(_ASCII, re.VERBOSE)
+_IN_ANY = re.compile(b"|".join((_ASCII, _BEYOND, _TOUCHING)), re.VERBOSE | re.DOTALL)
+
+_LOOK_ALIKE = dict(
+    zip(
+        "АВЕЅІЈКМНОРСТУХԚԜаеѕіјорсухԛԝһӏԁΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρ",
+        "ABESIJKMHOPCTYXQWaesijopcyxqwhldABEZHIKMNOPTYXoavup",
+        strict=True,
+    )
 )
 _HIGH_SURROGATE = 0xD835  # of the styled letters and digits
 _ESCAPE_MARKS = frozenset({b"\\", b"%", b"&", b"\x1b"})

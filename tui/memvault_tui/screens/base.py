@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
+from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 
 from memvault.errors import Locked, MemvaultError
@@ -40,6 +41,11 @@ class Working:
     def gateway(self) -> Gateway:
         return self.memvault.gateway
 
+    @property
+    def standing(self) -> bool:
+        """Whether the screen has its widgets: not before it is composed, no more while it is taken away."""
+        return bool(cast(Screen[Any], self).children)
+
     def act(self, work: Coroutine[Any, Any, None], group: str = "act", exclusive: bool = False) -> None:
         """Run `work` in the background; `exclusive` cancels what the group was doing."""
         cast(Screen[Any], self).run_worker(self._guard(work), group=group, exclusive=exclusive)
@@ -47,6 +53,9 @@ class Working:
     async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
+        except NoMatches:
+            if self.standing:
+                raise
         except Declined:
             self.memvault.say(_("Nothing was done."))
         except Locked:
@@ -71,7 +80,7 @@ class VaultScreen(Working, Screen[Result]):
 
     def on_mount(self) -> None:
         """Begin, unless the screen was taken away (a lock, the end) before it had its widgets."""
-        if self.children:
+        if self.standing:
             self.begin()
 
     def begin(self) -> None:
@@ -106,7 +115,7 @@ class Dialog(Working, ModalScreen[Result]):
     PLACE: ClassVar[str] = "dialog"
 
     def on_mount(self) -> None:
-        if self.children:
+        if self.standing:
             self.begin()
 
     def begin(self) -> None:

@@ -75,6 +75,8 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     @on(MemoryList.LaidOut)
     def _after_layout(self) -> None:
+        if not self.standing:
+            return
         self.query_one("#heading", Bar).show(self.listing.heading())
         self._show_detail(self.listing.current)
 
@@ -221,7 +223,8 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     @on(MemoryList.CursorMoved)
     def _cursor_moved(self, message: MemoryList.CursorMoved) -> None:
-        self._show_detail(message.memory)
+        if self.standing:
+            self._show_detail(message.memory)
 
     def _show_detail(self, memory: Memory | None) -> None:
         detail = self.query_one("#detail", Sheet)
@@ -332,6 +335,8 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
         self._typing = self.set_timer(TYPING_PAUSE_S, self._search)
 
     def _search(self) -> None:
+        if not self.standing:
+            return
         typed = self.query_one("#search", Field).value.strip() or None
         if typed != self.filters.text:
             self.filters = replace(self.filters, text=typed)

@@ -59,7 +59,7 @@ class Choice(Dialog[str | None]):
         self.query_one("#narrow").focus()
 
     def on_resize(self) -> None:
-        if not self.children:
+        if not self.standing:
             return
         self._fill(self.query_one("#narrow", Field).value)
 

@@ -45,6 +45,8 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     @on(MemoryList.LaidOut)
     def _after_layout(self) -> None:
+        if not self.standing:
+            return
         self.query_one("#heading", Bar).show(self.listing.heading())
         self._show_detail(self.listing.current)
 
@@ -85,7 +87,8 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     @on(MemoryList.CursorMoved)
     def _cursor_moved(self, message: MemoryList.CursorMoved) -> None:
-        self._show_detail(message.memory)
+        if self.standing:
+            self._show_detail(message.memory)
 
     def _show_detail(self, memory: Memory | None) -> None:
         detail = self.query_one("#detail", Sheet)

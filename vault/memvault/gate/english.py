@@ -10,7 +10,9 @@ _FEW = r"(?:a few|a couple of|some|two|three|four|five|six|seven|ten|\d+)"
 _SPAN = rf"(?:week|month|quarter|year|sprint|morning|afternoon|evening|night|weekend|{_DAYS})"
 _RELATIVE = (
     rf"(?:today|tonight|tomorrow|yesterday|(?:this|next|last) {_SPAN}(?:'s)?|earlier today|"
-    rf"{_FEW} (?:minutes|hours|days|weeks) ago|in {_FEW} (?:hours|days|weeks)|(?:this|since the) morning|"
+    rf"{_FEW} (?:minutes|hours|days|weeks) ago|"
+    rf"(?<!due )(?<!paid )(?<!payable )(?<!delivered )(?<!answered )in {_FEW} (?:hours|days|weeks)|(?:this|"
+    rf"since the) morning|"
     rf"(?:\w+s|will|is|are|was|be|meets?)(?: \w+){{0,2}} on {_DAYS}|by {_DAYS}|"
     rf"(?:an?|one) (?:hour|day|week) ago)"
 )
@@ -115,20 +117,20 @@ SIGNALS: dict[str, str] = {
     "preference": (
         r"\b(?:prefers?|preferred|likes?|dislikes?|hates?|loves?|wants?|would rather|can't stand|insists? on|"
         r"favou?rs?|does(?: not|n't) (?:like|want)|don't (?:like|want)|appreciates?|expects?|"
-        r"asked (?:for|to|that|us|me)|is used to|cares about|objects? to|reads? \w+ on|finds? \w+ (?:hard|"
+        r"asked (?:to|that|(?:us|me) to)|is used to|cares about|objects? to|reads? \w+ on|finds? \w+ (?:hard|"
         r"easy))\b"
     ),
     "correction": (
         r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
-        r"(?:second|third|fourth|\w+th) time|keeps?|each time|every time|over and over)\b[^.\n]{0,60}"
+        r"(?:second|third|fourth|\w+th) time|keeps?|each time|every time|over and over)\b[^.;\n]{0,60}"
         r"\b(?:correct\w*|reject\w*|chang\w*|undid|undo\w*|revert\w*|replac\w*|said|told|remind\w*|remov\w*|"
         r"renam\w*|rewr\w*|complain\w*|asked|not wanted|delet\w*)|"
         r"\b(?:correct\w*|reject\w*|undid|undone|revert\w*|replac\w*|remind\w*|remov\w*|rewr\w+|complain\w*|"
-        r"chang\w+|said|told|pointed out|sent back|turned down|asked)\b[^.\n]{0,60}"
+        r"chang\w+|said|told|pointed out|sent back|turned down|asked)\b[^.;\n]{0,60}"
         r"\b(?:twice|again|repeatedly|more than once|several times|(?:two|three|four|\d+) times|once more|"
         r"(?:second|third|fourth) time|every time|each time)\b|\bfor the (?:second|third|fourth|"
-        r"\w+th) time\b|\bstop \w+ing\b|\b(?:twice|again|repeatedly|keeps)\b[^.\n]{0,40}\b(?:put|putting|"
-        r"added|moved|restored|turned)\b[^.\n]{0,40}\bback\b"
+        r"\w+th) time\b|\bstop \w+ing\b|\b(?:twice|again|repeatedly|keeps)\b[^.;\n]{0,40}\b(?:put|putting|"
+        r"added|moved|restored|turned)\b[^.;\n]{0,40}\bback\b"
     ),
     "confirmed": (
         r"\b(?:accepted|approved|merged|went through|taken over)\b[^.\n]{0,30}\b(?:without|at once|unchanged|"
@@ -158,7 +160,8 @@ SIGNALS: dict[str, str] = {
     "verification": (
         r"\b(?:verif(?:y|ied|ication)|confirms?|confirmed|proves?|proof|check(?::| that|s)|must (?:be|"
         r"move|show|"
-        r"read|appear)|should (?:then )?(?:be|show|read|fall|rise)|fixed it|went (?:green|away)|"
+        r"read|appear)|should (?:then )?(?:be|show|read|fall|rise)|fixed it|(?:is|are) (?:fine|ok|good|"
+        r"healthy)|went (?:green|away)|"
         r"(?:falls?|rises?|turns?|drops?|recovers?) (?:within|below|above|to|after)|"
         r"within \w+ (?:minutes?|seconds?|"
         r"steps))\b"
@@ -168,7 +171,8 @@ SIGNALS: dict[str, str] = {
         r"if (?:it|that|this) (?:still|is not|does not|fails))\b"
     ),
     "fix": (
-        r"\b(?:fix(?:ed|es)?|workaround|remedy|correct it|solution|solved|helps?|restart\w*|renew\w*|"
+        r"\b(?:fix(?:ed|es)?|workaround|remedy|correct it|solution|solved|helps?|restart\w*|reset\w*|"
+        r"rinse|flush|reboot\w*|repair\w*|renew\w*|"
         r"replac\w+|"
         r"disabl\w+|enabl\w+|switch\w*|clear\w*|clos(?:e|ing)|run the|use the|wait(?:ing)?|rais(?:e|ing)|"
         r"lower\w*|delet\w+|reinstall\w*|clean\w*|escap(?:e|ing)|wip(?:e|ing)|mov(?:e|ing)|put|use|"
@@ -190,6 +194,8 @@ SIGNALS: dict[str, str] = {
         r"\bno longer used\b(?! by anyone)|"
         r"\b(?:sits?|stays?|remains?|lies?|is|are|rests?|kept|held|stored) (?:with|at) (?:the|"
         r"our) (?!end\b|top\b|bottom\b)|"
+        r"\b(?:originals?|master copy|master copies|source files|sources) (?:\w+ ){0,4}(?:is|are|lies?|"
+        r"sits?) (?:in|at|with|on)\b|"
         r"\bonly (?:available|known|kept|exists?|on paper)\b|\bwhat we have (?:here )?is\b|"
         r"\bis only a (?:copy|mirror|rehearsal)\b"
     ),
@@ -197,7 +203,8 @@ SIGNALS: dict[str, str] = {
         r"\b(?:every|each|any|all|only|regardless|per (?:minute|second|hour|day|month|key|user|year)|"
         r"once an?|"
         r"at \d\d?:\d\d|from \w+ to \w+|means?|requires?|allows?|cannot|can't|limit(?:ed)?s?|"
-        r"on purpose|deliberately|nothing can|works? (?:only|without)|rejects?|forbids?|repeats?|"
+        r"on purpose|deliberately|nothing can|works? (?:only|without)|rejects?|forbids?|skips?|omits?|"
+        r"ignores?|lacks?|refuses?|truncates?|rounds?|strips?|repeats?|"
         r"on request of|needs? (?:two|an?|at least)|"
         r"(?:in|on|by) (?:the )?(?:contract|law|regulation)|usually|without (?:notice|warning|internet)|"
         r"unless|"
@@ -313,7 +320,10 @@ EXCLUSIONS: dict[str, str] = {
         r"\b(?:readme|claude\.md|agents\.md|contributing\.md)\b"
     ),
     "fixed_in_code": (
-        r"\b(?:fixed|solved|resolved|patched|corrected|repaired)\b[^\n]{0,60}\b(?:by (?:adding|changing|"
+        r"\b(?:added|removed|changed|swapped|replaced|moved)\b[^.\n]{0,20}\b(?:call|lines?|arguments?|"
+        r"parameters?|imports?|calls|bracket|"
+        r"branch|flag|loop)\b|\b(?:fixed|solved|resolved|patched|corrected|"
+        r"repaired)\b[^\n]{0,60}\b(?:by (?:adding|changing|"
         r"removing|"
         r"replacing|moving|wrapping|renaming|using|returning|setting|catching|passing)|line \d+|in `?"
         rf"(?:{_CODE}|{_CAMEL})|patch|merged|commit(?:ted)?|now (?:\w+s|we|it)\b|we now)|"
@@ -380,7 +390,7 @@ NOT_DECIDED = (
 )
 
 STATED = (
-    r"\b(?:user|he|she|they|client|customer|team|i|we)\b[^.\n]{0,30}\b(?:said|says|stated|told|asked|"
+    r"\b(?:user|he|she|they|client|customer|team|i|we)\b[^.\n]{0,60}\b(?:said|says|stated|told|asked|"
     r"wants?|prefers?|"
     r"insists?|requested|demands?|likes?|dislikes?|hates?|expects?|corrected|rejected)\b|^\W*(?:prefers?|"
     r"likes?|wants?|"

@@ -1,6 +1,6 @@
 """Orders to remember inside text nobody said: tool output, pages, files (SPEC 5). Pure.
 
-Owns their wording only. A finding means "not on this text's word"; what a user says directly is not looked at.
+Owns their wording only. What a user says directly is not looked at.
 """
 
 from __future__ import annotations

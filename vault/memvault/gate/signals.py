@@ -70,12 +70,13 @@ _SHIELD_PARTS = ("cause", "fix", "verification", "stop_rule")
 _SOFTENED_BY: dict[str, frozenset[str]] = {
     "guess": frozenset({"trigger", "shield"}),
     "running_state": frozenset({"trigger", "shield"}),
+    "question": frozenset({"shield"}),
     "one_off_timing": frozenset({"shield", "lesson"}),
     "hypothetical": frozenset({"trigger", "shield"}),
     "relative_date": frozenset({"recurring"}),
     "discussion": frozenset({"decision", "lesson", "correction"}),
     "chat_log": frozenset(
-        {"explicit", "preference", "correction", "lesson", "trigger", "shield", "confirmed"}
+        {"explicit", "preference", "correction", "lesson", "trigger", "shield", "confirmed", "general"}
     ),
     "common_knowledge": frozenset({"map", "trigger"}),
 }

@@ -88,6 +88,7 @@ class ImportJob:
         self.vault, self.caller, self.kind = vault, caller, kind
         self.plan = importer.plan(path, Target(Scope(scope), project, vault.now()))
         self.report = Report(new_id())
+        self._root = root_name(path)
         self.done = False
         self._started = False
         self._seen: set[bytes] = set()
@@ -173,7 +174,7 @@ class ImportJob:
         draft = replace(
             draft,
             claim=checked_claim(draft.claim),
-            sources=tuple(checked_source(source) for source in draft.sources),
+            sources=tuple(checked_source(self._placed(source)) for source in draft.sources),
         )
         refusal = tombstoned(self.vault, draft)
         if refusal is not None:
@@ -194,6 +195,11 @@ class ImportJob:
             else written
         )
 
+    def _placed(self, source: Source) -> Source:
+        """The source with its folder in the reference: two folders may hold a note of one name."""
+        kind, _, rest = source.ref.partition(":")
+        return replace(source, ref=f"{kind}:{self._root}/{rest}")
+
     def _count(self, where: str, written: Written) -> None:
         report = self.report
         if written.outcome is Outcome.REFUSED:
@@ -208,6 +214,14 @@ class ImportJob:
             report.added += 1
             report.superseded += written.outcome is Outcome.SUPERSEDED
             report.conflicts += written.outcome is Outcome.CONFLICT
+
+
+def root_name(path: Path) -> str:
+    """The folder that is imported, or that holds the imported file, with `~` for the home folder."""
+    found = path.resolve()
+    folder = found if found.is_dir() else found.parent
+    home = Path.home()
+    return f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
 
 
 _names_its_text = re.compile(r"[#-][0-9a-f]{10}\Z").search

@@ -18,7 +18,7 @@ from memvault.model import Record, Status
 from memvault.recall.query import Hit, Query
 from memvault.services import plain
 from memvault.services.caller import Caller, shelves
-from memvault.services.vault import Vault
+from memvault.services.vault import Vault, keep_learned
 from memvault.store import events, memories, recalls
 from memvault.store.memories import Filter
 from memvault.text import accept
@@ -48,6 +48,7 @@ class Answer:
     used: list[str]
     query_hash: bytes
     logged: list[dict[str, Any]]
+    query: Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def note_uses(vault: Vault, uses: Sequence[Use]) -> None:
         for use in uses:
             recalls.log(vault.writer, now, use.actor, use.answer.query_hash, use.answer.logged)
             recalls.use(vault.writer, now, use.answer.used)
+            vault.index.note_question(use.answer.query)
+        keep_learned(vault)
     for memory in {memory for use in uses for memory in use.answer.used}:
         vault.index.touch(memory, used_day=today)
 
@@ -104,6 +107,7 @@ def recall(
         mode=mode,
         used=[record.id for _, record in kept],
         query_hash=hmac.digest(vault.secrets.lookup, question.query.encode(), "sha256"),
+        query=query,
         logged=[
             {
                 "id": hit.id,

@@ -212,7 +212,15 @@ def load_index(db: Database, model_id: str, means: Means) -> Index:
     """The index of everything in the vault; without means of the model, by keywords alone."""
     index = Index(means.dims, means)
     index.put_many(_entries(db, model_id))
+    learned = settings.get(db, f"asked:{model_id}")
+    if learned is not None:
+        index.restore_learned(learned)
     return index
+
+
+def keep_learned(vault: Vault) -> None:
+    """Store what the index has learned from questions. Inside the caller's transaction."""
+    settings.put(vault.writer, f"asked:{vault.model_id}", vault.index.learned())
 
 
 def _check_mark(db: Database, mark: Mark) -> list[str]:
