@@ -66,7 +66,7 @@ class MemvaultApp(App[int]):
         self.call_after_refresh(self._connect)
 
     def _connect(self) -> None:
-        self.run_worker(self.gateway.run(), group="gateway")
+        self.run_worker(self.gateway.run, group="gateway")
         self.call_later(self._make_ready)
 
     def _make_ready(self) -> None:
@@ -135,7 +135,7 @@ class MemvaultApp(App[int]):
         self._tell_screens_of_connection()
 
     def refresh_status(self) -> None:
-        self.run_worker(self._ask_status(), group="status", exclusive=True)
+        self.run_worker(self._ask_status, group="status", exclusive=True)
 
     async def _ask_status(self) -> None:
         try:
@@ -148,7 +148,7 @@ class MemvaultApp(App[int]):
         if state == "locked":
             self.show_locked()
         elif state == "absent":
-            self.run_worker(self._first_run(), group="route", exclusive=True)
+            self.run_worker(self._first_run, group="route", exclusive=True)
         elif state == "unlocked":
             if self._shows("browse", "first_run"):
                 self._tell_screens_of_connection()
@@ -312,7 +312,7 @@ class MemvaultApp(App[int]):
 
     def action_lock(self) -> None:
         self.show_locked()
-        self.run_worker(self._lock(), group="lock")
+        self.run_worker(self._lock, group="lock")
 
     async def _lock(self) -> None:
         try:

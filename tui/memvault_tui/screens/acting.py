@@ -39,7 +39,7 @@ class ActsOnMemories(Working):
     def action_edit(self) -> None:
         current = self.current_memory()
         if current is not None:
-            self.act(self._edit(current.id))
+            self.act(lambda: self._edit(current.id))
 
     async def _edit(self, memory_id: str) -> None:
         from memvault_tui.screens.form import EditForm
@@ -53,7 +53,7 @@ class ActsOnMemories(Working):
     def action_verify(self) -> None:
         targets = self.targets()
         if targets:
-            self.act(self._verify(targets))
+            self.act(lambda: self._verify(targets))
 
     async def _verify(self, ids: list[str]) -> None:
         done = [await self.as_person(partial(self.gateway.verify, memory_id)) for memory_id in ids]
@@ -65,7 +65,8 @@ class ActsOnMemories(Working):
     def action_switch(self) -> None:
         current = self.current_memory()
         if current is not None:
-            self.act(self._switch(self.targets(), on=current.status == "disabled"))
+            targets, on = self.targets(), current.status == "disabled"
+            self.act(lambda: self._switch(targets, on))
 
     async def _switch(self, ids: list[str], on: bool) -> None:
         done = [await self.as_person(partial(self.gateway.switch, memory_id, on)) for memory_id in ids]
@@ -83,7 +84,7 @@ class ActsOnMemories(Working):
     def action_delete(self) -> None:
         targets = self.targets()
         if targets:
-            self.act(self._delete(targets))
+            self.act(lambda: self._delete(targets))
 
     async def _delete(self, ids: list[str]) -> None:
         from memvault_tui.gateway import Filters
@@ -110,7 +111,7 @@ class ActsOnMemories(Working):
         self.memvault.say(words)
 
     def action_undo(self) -> None:
-        self.act(self._undo())
+        self.act(self._undo)
 
     async def _undo(self) -> None:
         undone = await self.as_person(self.gateway.undo)
@@ -125,7 +126,7 @@ class ActsOnMemories(Working):
     def action_copy(self) -> None:
         current = self.current_memory()
         if current is not None:
-            self.act(self.memvault.copy_text(current.content))
+            self.act(lambda: self.memvault.copy_text(current.content))
 
     def action_why(self) -> None:
         from memvault_tui.screens.why import WhyScreen

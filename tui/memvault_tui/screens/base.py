@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual.css.query import NoMatches
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 TYPING_PLACES = ("form", "locked", "why")
 """Places where letters go into a field, so that keys without ctrl do not act."""
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+"""What an action does, not begun yet: a worker that is cancelled before its turn leaves nothing behind."""
 
 Answer = TypeVar("Answer")
 Result = TypeVar("Result")
@@ -44,15 +48,16 @@ class Working:
     @property
     def standing(self) -> bool:
         """Whether the screen has its widgets: not before it is composed, no more while it is taken away."""
-        return bool(cast(Screen[Any], self).children)
+        screen = cast(Screen[Any], self)
+        return screen in self.memvault.screen_stack and bool(screen.children)
 
-    def act(self, work: Coroutine[Any, Any, None], group: str = "act", exclusive: bool = False) -> None:
+    def act(self, work: Work, group: str = "act", exclusive: bool = False) -> None:
         """Run `work` in the background; `exclusive` cancels what the group was doing."""
-        cast(Screen[Any], self).run_worker(self._guard(work), group=group, exclusive=exclusive)
+        cast(Screen[Any], self).run_worker(partial(self._guard, work), group=group, exclusive=exclusive)
 
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guard(self, work: Work) -> None:
         try:
-            await work
+            await work()
         except NoMatches:
             if self.standing:
                 raise

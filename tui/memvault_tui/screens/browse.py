@@ -88,7 +88,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     def load(self, place: Position | None = None) -> None:
         """Read the list; with a place, come back to its memory and screen line."""
-        self.act(self._load(place), "load", exclusive=True)
+        self.act(lambda: self._load(place), "load", exclusive=True)
 
     async def _load(self, place: Position | None) -> None:
         self.listing.expected = self.filters.status or ""
@@ -145,7 +145,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     @on(MemoryList.PageWanted)
     def _page_wanted(self, message: MemoryList.PageWanted) -> None:
-        self.act(self._fetch(message.generation, message.offset), "pages")
+        self.act(lambda: self._fetch(message.generation, message.offset), "pages")
 
     async def _fetch(self, generation: int, offset: int) -> None:
         if not self.listing.still_wanted(generation, offset):
@@ -162,7 +162,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
 
     def _take_news(self) -> None:
         self._news_timer = None
-        self.act(self._refresh(), "news", exclusive=True)
+        self.act(self._refresh, "news", exclusive=True)
 
     async def _refresh(self) -> None:
         ids, self._news = self._news, set()
@@ -277,7 +277,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
         self.connection_changed()
 
     def action_mark_range(self) -> None:
-        self.act(self._mark_range())
+        self.act(self._mark_range)
 
     async def _mark_range(self) -> None:
         anchor = self.listing.mark_anchor if self.listing.mark_anchor is not None else self.listing.cursor
@@ -293,7 +293,7 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
             )
 
     def action_add(self) -> None:
-        self.act(self._add())
+        self.act(self._add)
 
     async def _add(self) -> None:
         from memvault_tui.screens.form import AddForm

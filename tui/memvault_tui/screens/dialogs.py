@@ -246,7 +246,7 @@ class Presence(Dialog[bool]):
     @on(Input.Submitted, "#secret")
     def _entered(self, event: Input.Submitted) -> None:
         if event.value:
-            self.act(self._prove({self._proof: event.value}), "prove", exclusive=True)
+            self.act(lambda: self._prove({self._proof: event.value}), "prove", exclusive=True)
 
     async def _prove(self, proof: dict[str, Any]) -> None:
         await self.gateway.prove(**proof)
@@ -261,7 +261,7 @@ class Presence(Dialog[bool]):
 
     def action_keychain(self) -> None:
         if self._keychain:
-            self.act(self._prove({"keychain": True}), "prove", exclusive=True)
+            self.act(lambda: self._prove({"keychain": True}), "prove", exclusive=True)
 
     def action_recovery(self) -> None:
         self._proof = "passphrase" if self._proof == "recovery_code" else "recovery_code"

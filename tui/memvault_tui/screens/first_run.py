@@ -88,7 +88,7 @@ class HowItOpens(Step[Created | None]):
 
     def begin(self) -> None:
         self.query_one("#first").focus()
-        self.act(self._look(), "probe")
+        self.act(self._look, "probe")
 
     def _told(self, cells: int) -> list[Row]:
         if self._probe is None:
@@ -149,7 +149,7 @@ class HowItOpens(Step[Created | None]):
         way = self._way
         first, again = (self.query_one(f"#{name}", Field).value for name in ("first", "again"))
         if way == "keychain":
-            self.act(self._create(None, True), "create", exclusive=True)
+            self.act(lambda: self._create(None, True), "create", exclusive=True)
         elif not first:
             self.say(_("Type a passphrase first."))
             self.query_one("#first").focus()
@@ -157,7 +157,7 @@ class HowItOpens(Step[Created | None]):
             self.say(_("The two differ."))
             self.query_one("#again").focus()
         else:
-            self.act(self._create(first, way == "both"), "create", exclusive=True)
+            self.act(lambda: self._create(first, way == "both"), "create", exclusive=True)
 
     async def _create(self, passphrase: str | None, keychain: bool) -> None:
         self.say(_("making the vault…"), "dim")
@@ -265,7 +265,7 @@ class OfferImport(Step[bool]):
 
     def begin(self) -> None:
         self.query_one("#skip").focus()
-        self.act(self._look(), "found")
+        self.act(self._look, "found")
 
     def _told(self, cells: int) -> list[Row]:
         if self._found is None:

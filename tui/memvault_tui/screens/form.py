@@ -166,7 +166,7 @@ class EditForm(MemoryForm[Memory | None]):
         if not changes:
             self.dismiss(None)
             return
-        self.act(self._send(changes), "save", exclusive=True)
+        self.act(lambda: self._send(changes), "save", exclusive=True)
 
     async def _send(self, changes: dict[str, str | None]) -> None:
         memory = self._memory
@@ -216,7 +216,7 @@ class AddForm(MemoryForm[str | None]):
         fields: dict[str, Any] = {name: text for name, text in self.values().items() if text}
         fields |= {name: self._chosen(name) for name in ("kind", "scope", "sensitivity")}
         fields["source"] = {"type": "user", "ref": "tui", "evidence": fields["content"]}
-        self.act(self._send(fields), "save", exclusive=True)
+        self.act(lambda: self._send(fields), "save", exclusive=True)
 
     async def _send(self, fields: dict[str, Any]) -> None:
         added = await self.as_person(lambda: self.gateway.add(fields))

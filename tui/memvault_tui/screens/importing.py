@@ -109,7 +109,7 @@ class ImportScreen(VaultScreen[bool]):
 
     def begin(self) -> None:
         self.query_one("#path").focus()
-        self.act(self._look_around(), "found", exclusive=True)
+        self.act(self._look_around, "found", exclusive=True)
 
     async def _look_around(self) -> None:
         if self._found is None:
@@ -140,7 +140,9 @@ class ImportScreen(VaultScreen[bool]):
             self._say(_("Name the folder or file."), "bad")
             self.query_one("#path").focus()
         else:
-            self.act(self._run(kind, whole_path(path), event.button.id == "look"), "import", exclusive=True)
+            self.act(
+                lambda: self._run(kind, whole_path(path), event.button.id == "look"), "import", exclusive=True
+            )
 
     async def _run(self, kind: str, path: str, dry_run: bool) -> None:
         project = self.query_one("#project", Field).value.strip() or None

@@ -71,7 +71,7 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     @on(MemoryList.PageWanted)
     def _page_wanted(self, message: MemoryList.PageWanted) -> None:
-        self.act(self._fetch(message.generation, message.offset), "pages")
+        self.act(lambda: self._fetch(message.generation, message.offset), "pages")
 
     async def _fetch(self, generation: int, offset: int) -> None:
         if self.listing.still_wanted(generation, offset):
@@ -114,12 +114,12 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
         self.reload_here()
 
     def reload_here(self) -> None:
-        self.act(self._load(), "load", exclusive=True)
+        self.act(self._load, "load", exclusive=True)
 
     def action_confirm(self) -> None:
         current = self.listing.current
         if current is not None:
-            self.act(self._confirm(current.id))
+            self.act(lambda: self._confirm(current.id))
 
     async def _confirm(self, memory_id: str) -> None:
         await self.as_person(lambda: self.gateway.confirm(memory_id))
@@ -129,7 +129,7 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
     def action_reject(self) -> None:
         current = self.listing.current
         if current is not None:
-            self.act(self._reject(current.id))
+            self.act(lambda: self._reject(current.id))
 
     async def _reject(self, memory_id: str) -> None:
         from memvault_tui.screens.dialogs import YesNo

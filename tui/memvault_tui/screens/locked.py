@@ -37,7 +37,7 @@ class LockedScreen(VaultScreen[None]):
 
     def begin(self) -> None:
         self.query_one("#secret").focus()
-        self.act(self._look(), "look")
+        self.act(self._look, "look")
 
     def _keys(self) -> list[tuple[str, str]]:
         offered = [pair for pair in footer_of([self.PLACE]) if self._keychain or pair[0] != "ctrl+k"]
@@ -54,7 +54,7 @@ class LockedScreen(VaultScreen[None]):
 
     def _try(self, proof: dict[str, Any]) -> None:
         self.query_one("#answer", Bar).show(((_("opening…"), "dim"),))
-        self.act(self._open(proof), "open", exclusive=True)
+        self.act(lambda: self._open(proof), "open", exclusive=True)
 
     async def _open(self, proof: dict[str, Any]) -> None:
         status = await self.gateway.unlock(**proof)

@@ -40,7 +40,7 @@ class MemoryScreen(ActsOnMemories, VaultScreen[None]):
     def begin(self) -> None:
         self.query_one("#sheet").focus()
         self._show()
-        self.act(self._read(), "read", exclusive=True)
+        self.act(self._read, "read", exclusive=True)
 
     async def _read(self) -> None:
         try:
@@ -80,20 +80,20 @@ class MemoryScreen(ActsOnMemories, VaultScreen[None]):
 
     def memories_changed(self, ids: frozenset[str]) -> None:
         if not ids or self._memory.id in ids:
-            self.act(self._read(), "read", exclusive=True)
+            self.act(self._read, "read", exclusive=True)
 
     def current_memory(self) -> Memory | None:
         return self._memory
 
     def changed_here(self, memories: list[Memory]) -> None:
         self._memory = memories[0]
-        self.act(self._read(), "read", exclusive=True)
+        self.act(self._read, "read", exclusive=True)
 
     def gone_here(self, ids: list[str]) -> None:
         self.dismiss()
 
     def reload_here(self) -> None:
-        self.act(self._read(), "read", exclusive=True)
+        self.act(self._read, "read", exclusive=True)
 
     def action_next_part(self) -> None:
         self._part = (self._part + 1) % len(PARTS)

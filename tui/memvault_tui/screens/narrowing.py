@@ -55,7 +55,7 @@ class Narrowing(Working):
         raise NotImplementedError
 
     def action_facets(self) -> None:
-        self.act(self._narrow())
+        self.act(self._narrow)
 
     async def _narrow(self) -> None:
         from memvault_tui.screens.dialogs import Choice, Offer
@@ -96,7 +96,7 @@ class Narrowing(Working):
         self.load(place)
 
     def action_sort(self) -> None:
-        self.act(self._sort())
+        self.act(self._sort)
 
     async def _sort(self) -> None:
         from memvault_tui.screens.dialogs import Choice, Offer

@@ -44,7 +44,7 @@ class WhyScreen(VaultScreen[None]):
     def _asked(self, event: Input.Submitted) -> None:
         asked = event.value.strip()
         if asked:
-            self.act(self._ask(asked), "ask", exclusive=True)
+            self.act(lambda: self._ask(asked), "ask", exclusive=True)
 
     async def _ask(self, asked: str) -> None:
         answer = await self.gateway.recall(asked, RESULTS, self._project)
