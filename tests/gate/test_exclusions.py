@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memvault.gate import chinese, english
+from memvault.gate import chinese_exclusions as chinese
+from memvault.gate import english_exclusions as english
 from memvault.gate.exclusions import EXCLUSIONS, QUESTION_EN, QUESTION_ZH
 from memvault.gate.score import Decision, Writer
 

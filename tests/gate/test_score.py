@@ -199,6 +199,27 @@ def test_a_claim_that_changes_nothing_is_noise(propose: Propose) -> None:
     assert propose("Deployed the site. Next time warm the cache first.", kind="episode").verdict == "hold"
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Our production runs on Kubernetes.", "hold"),
+        ("我们生产环境是 k8s。", "hold"),
+        ("The package manager is pnpm, not npm.", "hold"),
+        ("包管理器用 pnpm,不用 npm。", "hold"),
+        ("Deploy with bash deploy.sh.", "hold"),
+        ("接口 A 的错误码 4021 表示签名校验失败。", "hold"),
+        ("接口 A 现在超时。", "refuse"),
+        ("Already changing the third file.", "refuse"),
+        ("用户似乎喜欢表格。", "refuse"),
+        ("某次部署失败了。", "refuse"),
+    ],
+)
+def test_reusable_means_that_a_similar_task_comes_again_and_this_would_change_it(
+    text: str, verdict: str, propose: Propose
+) -> None:
+    assert propose(text).verdict == verdict
+
+
 def test_theta_defaults_to_six_tenths_and_three_candidates_a_turn() -> None:
     assert (THETA, MOST_CANDIDATES) == (0.6, 3)
 

@@ -99,7 +99,7 @@ def test_always_inside_text_nobody_said_raises_nothing(draft: MakeDraft) -> None
 
 
 def test_no_number_of_raising_signals_hides_a_lowering_one(draft: MakeDraft) -> None:
-    text = "Remember, always, from now on: today, because we agreed, check the proxy first, it was corrected twice."
+    text = "Remember, always, from now on: today, since we agreed, check it first, it was corrected twice."
     one = draft(text)
     fired = signals(read(one), one.claim)
     stable, _ = by_rule(Kind.POLICY, fired, heard=True)

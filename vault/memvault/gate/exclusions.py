@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memvault.gate import chinese, english
+from memvault.gate import chinese_exclusions as chinese
+from memvault.gate import english_exclusions as english
 from memvault.gate.orders import orders_to_remember
 from memvault.gate.personal import personal_data
 from memvault.gate.reading import Reading

@@ -57,6 +57,7 @@ SIGNALS: dict[str, Signal] = dict(
         _signal("decision", 0.1, 0.15, "it is a decision or a limit"),
         _signal("lesson", 0.05, 0.2, "it draws a lesson"),
         _signal("general", 0.1, 0.1, "it states a rule rather than an event"),
+        _signal("practice", 0.05, 0.1, "it says how things are done here"),
         _signal("outside", 0.05, 0.08, "it is about somebody outside the code, whom the code cannot tell of"),
         _signal("cause", 0.0, 0.15, "it names a cause"),
     )
