@@ -62,9 +62,10 @@ def test_every_row_is_as_wide_as_the_list(text: str, cells: int) -> None:
     assert width(row_text(heading_row(columns))) == cells
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+@given(st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=40))
 def test_the_drawing_library_measures_what_we_measure(text: str) -> None:
-    """Otherwise it would cut or pad a line in the wrong place."""
+    """Otherwise it would cut or pad a line in the wrong place. Code points that Python's own table does not
+    know yet are left out: the two libraries follow Unicode at different speeds."""
     shown = steady(text, one_line=True)
     if any("\U0001f1e6" <= char <= "\U0001f1ff" for char in shown):
         return

@@ -58,8 +58,11 @@ def _note_stray(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     log.error("stray exception: %s", type(error).__name__, exc_info=error)
 
 
-async def _serve(layout: HomeLayout, settings: Config, sock: socket.socket) -> None:
-    """Serve until a signal, a shutdown call, or the loss of the socket."""
+async def _serve(layout: HomeLayout, settings: Config, passed: socket.socket | None) -> None:
+    """Serve until a signal, a shutdown call, or the loss of the socket.
+
+    A socket that the service manager passed stays in its place: the next connection starts us again.
+    """
     from memvault.daemon.handlers import table
     from memvault.daemon.keeper import Keeper
     from memvault.daemon.server import Server
@@ -70,6 +73,7 @@ async def _serve(layout: HomeLayout, settings: Config, sock: socket.socket) -> N
     loop.set_exception_handler(_note_stray)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
+    sock = passed or home.listen(layout)
     ours = home.identity(layout.socket)
     await server.start(sock)
     if not sys.stderr.isatty():
@@ -83,7 +87,7 @@ async def _serve(layout: HomeLayout, settings: Config, sock: socket.socket) -> N
                 break
     await server.stop()
     await keeper.stop()
-    if home.identity(layout.socket) == ours:
+    if passed is None and home.identity(layout.socket) == ours:
         layout.socket.unlink(missing_ok=True)
 
 
@@ -102,7 +106,7 @@ def run(root: Path) -> int:
     try:
         logs.start(layout.log)
         settings = config.load(layout.config)
-        asyncio.run(_serve(layout, settings, _passed_socket() or home.listen(layout)))
+        asyncio.run(_serve(layout, settings, _passed_socket()))
     except MemvaultError as error:
         log.warning("stopped: %s", error.code)
         sys.stderr.write(f"memvault: {error.message}\n")
