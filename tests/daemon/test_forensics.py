@@ -173,3 +173,17 @@ def test_a_rejected_candidate_leaves_nothing(daemon_home: Any, fact: Any, puppet
     waiting = agent.call("memory.add", fact("The user loves chrysanthemumgasket."))
     client.call("review.reject", {"id": waiting["id"]})
     assert b"chrysanthemumgasket" not in pages(daemon_home)
+
+
+def test_no_single_question_can_be_read_back(daemon_home: Any, fact: Any) -> None:
+    """SPEC 8: a recall is logged by a hash; its words and its vector are not kept."""
+    client = daemon_home.person()
+    memory = client.call("memory.add", fact(ENGLISH))["id"]
+    assert client.call("recall", {"query": "what is the zanzibarquokka code"})["results"]
+    client.call("memory.delete", {"ids": [memory]})
+    client.call("vault.lock")
+    after = pages(daemon_home)
+    assert b"zanzibarquokka" not in after
+    vector = FakeEmbedder().embed_query("what is the zanzibarquokka code")
+    for kind in ("<f4", "<f8", "<f2"):
+        assert vector.astype(kind).tobytes()[:64] not in after, kind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +102,6 @@ def desk(tmp_path: Path, clock: Any) -> Iterator[Desk]:
     home = tmp_path / "h"
     home.mkdir(mode=0o700)
     made = Desk(HomeLayout(home), VaultKey.random(), clock)
-    os.umask(0o077)
     create_database(made.layout, made.key)
     made.open()
     yield made

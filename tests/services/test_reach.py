@@ -162,6 +162,16 @@ def test_archived_and_expired_come_on_request_only_and_each_on_its_own(desk: Any
     assert found("archived", "expired") == {"active", "archived", "expired"}
 
 
+@pytest.mark.parametrize("name", ["expires_at", "valid_to"])
+def test_past_its_date_a_memory_counts_as_expired(desk: Any, clock: Any, name: str) -> None:
+    desk.add("The lantern is lit until Tuesday.", **{name: "2026-03-03"})
+    desk.embed()
+    assert desk.recall("lantern lit")
+    clock.advance(86_400)
+    assert desk.recall("lantern lit") == []
+    assert desk.recall("lantern lit", include=("expired",))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_random_filters_never_show_an_agent_more_than_its_reach(
     desk: Any, robot: Caller, mixed: dict[str, set[str]], seed: int

@@ -37,7 +37,7 @@ def test_an_exception_is_named_by_its_type_and_place_only(written: Path) -> None
     try:
         fail(SECRET)
     except ValueError as error:
-        logging.getLogger("memvault.test").error("%s failed", type(error).__name__, exc_info=True)
+        logging.getLogger("memvault.test").exception("%s failed", type(error).__name__)
     text = written.read_text()
     assert SECRET not in text
     assert "ValueError at test_logs.py" in text
@@ -67,6 +67,7 @@ def test_the_file_is_private_and_starts_over_when_it_has_grown(
 ) -> None:
     logging.getLogger("memvault.test").warning("first")
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    logging.getLogger().handlers[0].close()
     monkeypatch.setattr(logs, "MOST_BYTES", 10)
     logs.start(written)
     logging.getLogger("memvault.test").warning("second")

@@ -12,14 +12,11 @@ from memvault_sync.scan.projection import Edits, Projection, Scale
 LEAST_RUN = 24  # the shortest credential we know (16 characters) in base64
 _MOST_RUN = 1 << 18
 
-_LETTERS = bytes(
-    1 if byte < 0x80 and (chr(byte).isalnum() or byte in b"+/_-") else 0 for byte in range(256)
-)
+_LETTERS = bytes(1 if byte < 0x80 and (chr(byte).isalnum() or byte in b"+/_-") else 0 for byte in range(256))
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){16,}")
 _LINES = re.compile(rb"(?:[ \t]{0,4}\r?\n[ \t]{0,40}[0-9A-Za-z+/_-]{4,120}){1,400}(?=[^0-9A-Za-z+/_-]|\Z)")
 _BREAK = re.compile(rb"[ \t]{0,4}\r?\n[ \t]{0,40}")
-_SPACED_HEX = re.compile(rb"[0-9A-Fa-f]{2}(?:([ :,-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){14,2000}")
 _LEAST_WRAPPED = 40  # a line of wrapped base64
 
 
@@ -54,8 +51,7 @@ def decoded(source: Projection, runs: list[tuple[int, int]]) -> Iterator[Project
     for start, end in runs:
         if start < done:
             continue
-        end = min(end, start + _MOST_RUN)
-        run = data[start:end]
+        run = data[start : min(end, start + _MOST_RUN)]
         yield from _hex(source, run, start)
         if not _is_mixed(run):
             continue
@@ -64,13 +60,6 @@ def decoded(source: Projection, runs: list[tuple[int, int]]) -> Iterator[Project
             done = more.end()
             unbroken = _unbroken(source, start, more.end())
         yield from _base64(unbroken or source, unbroken.data if unbroken else run, 0 if unbroken else start)
-
-
-def spaced_hex(source: Projection) -> Iterator[Projection]:
-    """Hex bytes with a separator between them, as dumps print them."""
-    for found in _SPACED_HEX.finditer(source.data):
-        plain = bytes.fromhex(found.group().replace(found.group(1), b"").decode())
-        yield Projection(plain, View.DECODED, source, Scale(found.start(), found.end(), 3, 1))
 
 
 def _hex(source: Projection, run: bytes, start: int) -> Iterator[Projection]:

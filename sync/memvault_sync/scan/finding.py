@@ -31,9 +31,9 @@ ALL_VIEWS: frozenset[View] = frozenset(View)
 class Finding:
     """One finding.
 
-    `start` and `end` are positions in what was scanned: characters of a `str`, bytes of `bytes`. `line` counts
-    from 1. `tier` 1 is never overridden, 2 needs a person's tick. For the decoded view the positions are
-    those of the encoded text.
+    `start` and `end` are positions in what was scanned: characters of a `str`, bytes of `bytes`. `line`
+    counts from 1. `tier` 1 is never overridden, 2 needs a person's tick. For the decoded view the positions
+    are those of the encoded text.
     """
 
     start: int

@@ -39,7 +39,8 @@ _BEYOND = rb"""
 | \xf3\xa0[\x80-\x87][\x80-\xbf]
 | \xe0(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5\xb7][\xa6-\xaf] | [\xb9\xbb][\x90-\x99] | \xbc[\xa0-\xa9])
 | \xe1(?:\x85[\x9f\xa0] | \x9e[\xb4\xb5] | \xa0[\x8b-\x8f] | \xb4[\xac-\xbf] | \xb5[\x80-\xaa])
-| \xd9[\xa0-\xa9] | \xdb[\xb0-\xb9] | \xdf[\x80-\x89] | \xd8\x9c | \xca[\xb0-\xbf] | \xcb[\xa0-\xa4] | \xcd\x8f
+| \xd9[\xa0-\xa9] | \xdb[\xb0-\xb9] | \xdf[\x80-\x89] | \xd8\x9c
+| \xca[\xb0-\xbf] | \xcb[\xa0-\xa4] | \xcd\x8f
 """
 _TOUCHING = b"|".join(
     rb"\x%02x(?:(?<=[0-9A-Za-z_-].)[\x80-\xbf](?:[%b][\x80-\xbf]){0,7}" % (lead, scripts)
@@ -59,26 +60,78 @@ _LOOK_ALIKE = dict(
 )
 _HIGH_SURROGATE = 0xD835  # of the styled letters and digits
 _ESCAPE_MARKS = frozenset({b"\\", b"%", b"&", b"\x1b"})
-
-_LOOK_ALIKE = dict(
-    zip(
-        "АВЕЅІЈКМНОРСТУХԚԜаеѕіјорсухԛԝһӏԁΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανυρ",
-        "ABESIJKMHOPCTYXQWaesijopcyxqwhldABEZHIKMNOPTYXoavup",
-        strict=True,
-    )
-)
 _BLANKED = ((b"\\n", b"\n\n"), (b"\\r", b"\r\n"))
 _HEX_DIGITS = "0123456789abcdefABCDEF"
 # What an escape in ASCII starts with, for callers that look for many literals at once anyway.
 ESCAPE_STARTS: tuple[bytes, ...] = (
-    *(b"\\" + start for start in (
-        b"u00", b"uff", b"uFF", b"u20", b"u21", b"u24", b"u03", b"u04", b"ufe", b"uFE", b"u{", b"ud835", b"U000", b"x0", b"x1", b"x2",
-        b"x3", b"x4", b"x5", b"x6", b"x7", b"0", b"1", b"/", b"_", b"=", b".", b"+", b"-")),
+    *(
+        b"\\" + start
+        for start in (
+            b"u00",
+            b"uff",
+            b"uFF",
+            b"u20",
+            b"u21",
+            b"u24",
+            b"u03",
+            b"u04",
+            b"ufe",
+            b"uFE",
+            b"u{",
+            b"ud835",
+            b"U000",
+            b"x0",
+            b"x1",
+            b"x2",
+            b"x3",
+            b"x4",
+            b"x5",
+            b"x6",
+            b"x7",
+            b"0",
+            b"1",
+            b"/",
+            b"_",
+            b"=",
+            b".",
+            b"+",
+            b"-",
+        )
+    ),
     *(f"%{high}{low}".encode() for high in _HEX_DIGITS for low in _HEX_DIGITS),
-    *(b"&" + start for start in (
-        b"#", b"amp", b"lt", b"gt", b"quot", b"apos", b"nbsp", b"low", b"Under", b"hyphen", b"dash", b"equals",
-        b"colon", b"period", b"sol", b"plus", b"dollar", b"num", b"excl", b"commat", b"lsqb", b"rsqb", b"shy",
-        b"zw", b"Zero", b"NoBreak", b"Tab", b"NewLine")),
+    *(
+        b"&" + start
+        for start in (
+            b"#",
+            b"amp",
+            b"lt",
+            b"gt",
+            b"quot",
+            b"apos",
+            b"nbsp",
+            b"low",
+            b"Under",
+            b"hyphen",
+            b"dash",
+            b"equals",
+            b"colon",
+            b"period",
+            b"sol",
+            b"plus",
+            b"dollar",
+            b"num",
+            b"excl",
+            b"commat",
+            b"lsqb",
+            b"rsqb",
+            b"shy",
+            b"zw",
+            b"Zero",
+            b"NoBreak",
+            b"Tab",
+            b"NewLine",
+        )
+    ),
     b"\x1b",
 )
 

@@ -1,7 +1,7 @@
 """Personal data by shape, check digits and, where a check digit alone says little, the words around it.
 
-Owns which shapes are looked for and what context each needs. Tier 1: Chinese resident ids, IBANs, and cards that
-are grouped or named as such. Knows nothing of views.
+Owns which shapes are looked for and what context each needs. Tier 1: Chinese resident ids, IBANs, and cards
+that are grouped or named as such. Knows nothing of views.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ _IDENTITY = re.compile(
     r"|(?<![A-Za-z])(?:id|pid|nid)(?:[ _-]?(?:no|nr|num|number|card))?[\"']?\s{0,2}(?:is|[:：=#])"
     r"|national[ _-]?(?:id|insurance|number)|identity|identification|passport|personal (?:id|number|code)"
     r"|social (?:security|insurance)|tax(?:payer)?[ _-](?:id|number|file)|fiscal|citizen|resident"
-    r"|(?:my|his|her|their|our|your|customer|client|patient|employee)(?:'s)? (?:[a-z]{2,12} )?(?:number|id|no\.?)(?![a-z])"
+    r"|(?:my|his|her|their|our|your|customer|client|patient|employee)(?:'s)? (?:[a-z]{2,12} )?"
+    r"(?:number|id|no\.?)(?![a-z])"
     r"|(?<![A-Za-z])(?:ssn|sin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|hetu|cnp|cpr|tckn?|rut|curp|rrn|nric|hkid"
-    r"|aadhaar|personnummer|f[oø]dselsnummer|steuer-?id|idnr|codice fiscale|rijksregister|tfn|abn|svnr)(?![A-Za-z])",
+    r"|aadhaar|personnummer|f[oø]dselsnummer|steuer-?id|idnr|codice fiscale|rijksregister|tfn|abn"
+    r"|svnr)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _CARD = re.compile(
@@ -61,7 +63,7 @@ _SEPARATORS = re.compile(r"[ .()/-]")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One sort of number. `need`: "" nothing, "word" an identity word near it, "card", or words of its own."""
+    """One sort of number. `need`: "" nothing, "word" an identity word near it, "card", or its own words."""
 
     rule: str
     pattern: re.Pattern[bytes]
@@ -92,10 +94,23 @@ def _shape(
             _BY_HEAD.setdefault((int(letters or 0), count), []).append(shape)
 
 
-_shape("cn-resident-id", "17-18 6", rb"[0-9]{6} ?[0-9]{4} ?[0-9]{4} ?[0-9]{3}[0-9Xx]|[0-9]{6} [0-9]{8} [0-9]{3}[0-9Xx]"
-       rb"|[0-9]{6}-[0-9]{8}-[0-9]{3}[0-9Xx]", check.cn_resident, "", 1)
-_shape("bank-card", "4", rb"[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{3})?|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5}",
-       cards.is_card, "", 1)
+_shape(
+    "cn-resident-id",
+    "17-18 6",
+    rb"[0-9]{6} ?[0-9]{4} ?[0-9]{4} ?[0-9]{3}[0-9Xx]|[0-9]{6} [0-9]{8} [0-9]{3}[0-9Xx]"
+    rb"|[0-9]{6}-[0-9]{8}-[0-9]{3}[0-9Xx]",
+    check.cn_resident,
+    "",
+    1,
+)
+_shape(
+    "bank-card",
+    "4",
+    rb"[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{3})?|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5}",
+    cards.is_card,
+    "",
+    1,
+)
 _shape("bank-card", "6", rb"[0-9]{6} [0-9]{13}", cards.is_card, "", 1)
 _shape("bank-card", "13-19", rb"[0-9]{13,19}", cards.is_card, "card")
 _shape("tw-national-id", "1+9", rb"[A-Z][1289][0-9]{8}", check.tw_national)
@@ -109,10 +124,20 @@ _shape("in-aadhaar", "12 4", rb"[0-9]{12}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}", che
 _shape("br-cpf", "3", rb"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", check.br_cpf, "")
 _shape("br-cpf", "11", rb"[0-9]{11}", check.br_cpf)
 _shape("es-dni", "8 1+7", rb"[0-9]{8}-?[A-Z]|[XYZ]-?[0-9]{7}-?[A-Z]", check.es_dni, "")
-_shape("fr-nir", "15 1 7", rb"[12][0-9]{4}(?:[0-9]{2}|2[AB])[0-9]{8}"
-       rb"|[12] [0-9]{2} [0-9]{2} (?:[0-9]{2}|2[AB]) [0-9]{3} [0-9]{3} [0-9]{2}", check.fr_nir)
-_shape("it-codice-fiscale", "6+2", rb"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]",
-       check.it_codice_fiscale, "")
+_shape(
+    "fr-nir",
+    "15 1 7",
+    rb"[12][0-9]{4}(?:[0-9]{2}|2[AB])[0-9]{8}"
+    rb"|[12] [0-9]{2} [0-9]{2} (?:[0-9]{2}|2[AB]) [0-9]{3} [0-9]{3} [0-9]{2}",
+    check.fr_nir,
+)
+_shape(
+    "it-codice-fiscale",
+    "6+2",
+    rb"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]",
+    check.it_codice_fiscale,
+    "",
+)
 _shape("pl-pesel", "11", rb"[0-9]{11}", check.pl_pesel)
 _shape("se-personnummer", "6 8 10 12", rb"(?:19|20)?[0-9]{6}[-+]?[0-9]{4}", check.se_personal)
 _shape("fi-hetu", "6", rb"[0-9]{6}[-+A-FU-Y][0-9]{3}[0-9A-Y]", check.fi_hetu, "", keep_sign=True)
@@ -176,7 +201,9 @@ def _at(data: bytes, anchor: re.Match[bytes]) -> Iterator[tuple[str, int, int, i
 
 
 def _stands_free(data: bytes, start: int) -> bool:
-    return (start == 0 or data[start - 1] not in _WORD) and not _NOT_AFTER.match(data, max(0, start - 2), start)
+    return (start == 0 or data[start - 1] not in _WORD) and not _NOT_AFTER.match(
+        data, max(0, start - 2), start
+    )
 
 
 def _iban(data: bytes, anchor: int) -> Iterator[tuple[str, int, int, int]]:
@@ -221,5 +248,9 @@ def _judge(shape: Shape, data: bytes, start: int, end: int) -> int:
         return 0 if _NOT_A_CARD.search(near) else shape.tier
     if len(data) < _CONTEXT and not (data[:start] + data[end:]).strip():
         return shape.tier
-    words = _IDENTITY if shape.need == "word" else re.compile(rf"(?<![a-z])(?:{shape.need})(?![a-z])", re.IGNORECASE)
+    words = (
+        _IDENTITY
+        if shape.need == "word"
+        else re.compile(rf"(?<![a-z])(?:{shape.need})(?![a-z])", re.IGNORECASE)
+    )
     return shape.tier if words.search(near) else 0

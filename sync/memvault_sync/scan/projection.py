@@ -35,8 +35,8 @@ class Edits:
     def around(self, reach: int, size: int) -> list[tuple[int, int]]:
         """The parts of the result, of `size` bytes, that lie within `reach` of a replacement."""
         found: list[tuple[int, int]] = []
-        for start, stop in zip(self._out_from, self._out_to, strict=True):
-            start, stop = max(0, start - reach), min(size, stop + reach)
+        for first, last in zip(self._out_from, self._out_to, strict=True):
+            start, stop = max(0, first - reach), min(size, last + reach)
             if found and start <= found[-1][1]:
                 found[-1] = (found[-1][0], stop)
             else:

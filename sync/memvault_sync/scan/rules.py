@@ -1,4 +1,4 @@
-"""The rules found by literals: reads the data files and compiles each rule on first use. Knows nothing of views.
+"""The rules found by literals: reads the data files, compiles each rule on first use. Knows nothing of views.
 
 A rule is found by its literals first, all at once by an automaton; only then is its form matched there.
 """
@@ -32,9 +32,7 @@ _CHOICE = re.compile(r"\[([^\]]+)\]")
 _FILES = (("credentials.toml", Kind.CREDENTIAL, 1), ("places.toml", Kind.LOCAL, 2))
 _SHORTEST_NAME = 3
 _LEAD_REACH = 220  # bytes looked at before a literal whose lead varies in length
-_LONG_FILES = (("credentials.toml", Kind.CREDENTIAL, 1), ("places.toml", Kind.LOCAL, 2))
-_SHORTEST_NAME = 3
-_LEAD_REACH = 4200  # a PuTTY key has its public half before the private one
+_LONG_LEAD_REACH = 4200  # a PuTTY key has its public half before the private one
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class Scanner:
             yield from self._view(here, _Found(moved, [], [begin + place for place in found.digits]), blank)
 
     def _view(self, here: Projection, found: _Found, blank: bytes | None) -> Iterator[_Seen]:
-        """Tokens whose literal stands whole in this view, and personal data. `blank`: also look for cut ones."""
+        """Tokens whose literal is whole in this view, and personal data. `blank`: also look for cut ones."""
         by_literal = self._rules.by_literal
         done: dict[str, int] = {}
         for number, hit, end in found.hits:

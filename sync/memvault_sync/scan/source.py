@@ -1,4 +1,4 @@
-"""What was given to the scan, as UTF-8 bytes in chunks, and the way from a byte back to the caller's position.
+"""What was given to the scan, as UTF-8 bytes in chunks, and the way back to the caller's positions.
 
 Knows nothing of rules and views.
 """

@@ -21,8 +21,17 @@ _LINE = rb"[ \t]{0,8}\\?\r?\n[ \t]{0,80}(?:[>|#*+]{1,3}[ \t]{0,8}|//[ \t]{0,8}|-
 _QUOTE = rb"[\"'`]"
 _OPERATOR = rb"(?:[+.&,]|\.\.|\|\||<>)"
 _JOINT = re.compile(
-    rb"(?P<quote>" + _QUOTE + rb"[ \t]{0,8}\)?[ \t]{0,8}" + _OPERATOR + rb"?(?:" + _LINE + rb")?[ \t]{0,8}"
-    + _OPERATOR + rb"?[ \t]{0,8}\(?[rbfuRBFU]{0,2}" + _QUOTE + rb")"
+    rb"(?P<quote>"
+    + _QUOTE
+    + rb"[ \t]{0,8}\)?[ \t]{0,8}"
+    + _OPERATOR
+    + rb"?(?:"
+    + _LINE
+    + rb")?[ \t]{0,8}"
+    + _OPERATOR
+    + rb"?[ \t]{0,8}\(?[rbfuRBFU]{0,2}"
+    + _QUOTE
+    + rb")"
     rb"|(?P<line>(?:" + _LINE + rb"){1,2})"
     rb"|(?P<tag></?[A-Za-z][^<>\n]{0,40}>)"
     rb"|(?P<space>\\?[ \t]{1,8})"

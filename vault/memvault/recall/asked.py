@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.errors import VaultDamaged
-from memvault.recall.calibration import ASKED_HALF_AT, ASKED_MEMORY
+from memvault.recall.calibration import ASKED_HALF_AT, ASKED_KEPT_FROM, ASKED_MEMORY
 from memvault_models.means import Means
 from memvault_models.port import LANGUAGES, Language
 
@@ -77,9 +77,11 @@ class Asked:
         return (moved / length if length > 1e-6 else moved * 0.0).astype(np.float32)
 
     def encode(self) -> bytes:
-        """The sums as bytes, for the vault."""
+        """The sums as bytes, for the vault; none of so few questions that one could be told apart."""
         parts = [_FORMAT]
         for language, found in sorted(self._sums.items()):
+            if found.count < ASKED_KEPT_FROM:
+                continue
             parts.append(language.encode().ljust(8, b"\0"))
             parts.append(np.append(found.total, found.count).astype("<f8").tobytes())
         return b"".join(parts)

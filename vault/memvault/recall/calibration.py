@@ -57,6 +57,8 @@ FOLLOWING = 0.33
 # What questions have in common (see `asked`) -------------------------------------------------------------
 ASKED_HALF_AT = 20.0
 """Questions after which their own mean counts as much as the model's background."""
+ASKED_KEPT_FROM = 32
+"""Questions of a language before their sum is stored: the sum of one question is that question."""
 ASKED_MEMORY = 500.0
 """Questions that the running mean remembers."""
 

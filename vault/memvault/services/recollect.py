@@ -99,8 +99,8 @@ def recall(
     allow = shelves(caller, question.project, pools)
     hits = vault.index.search(query, allow, question.limit * 3 if question.include else question.limit)
     found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
-    states = {Status.ACTIVE, Status.CONFLICT} | {Status(name) for name in question.include}
-    kept = [(hit, found[hit.id]) for hit in hits if hit.id in found and found[hit.id].status in states]
+    kept = [(hit, found[hit.id]) for hit in hits if hit.id in found]
+    kept = [(hit, record) for hit, record in kept if _asked_for(record, question, vault.now())]
     kept = kept[: question.limit]
     return Answer(
         results=[_result(hit, record) for hit, record in kept],
@@ -119,6 +119,15 @@ def recall(
             for hit, _ in kept
         ],
     )
+
+
+def _asked_for(record: Record, question: Question, now: str) -> bool:
+    """Archived and expired memories come on request only; past its date, one counts as expired."""
+    ends = [end for end in (record.claim.expires_at, record.claim.valid_to) if end is not None]
+    state = record.status
+    if state in (Status.ACTIVE, Status.CONFLICT) and any(end <= now for end in ends):
+        state = Status.EXPIRED
+    return state in (Status.ACTIVE, Status.CONFLICT) or state in question.include
 
 
 def _result(hit: Hit, record: Record) -> dict[str, Any]:
