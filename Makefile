@@ -4,9 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 PYTEST := $(BIN)/python -P -m pytest
+# Tests that start daemons, commands, terminals or keychains of their own; the unit tier is all the others.
+WHOLE := tests/daemon tests/cli tests/tui tests/setup tests/keys/test_keychain.py tests/keys/test_secret_service.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test unit model check fmt test-long bench bench-retrieval completion clean
+.PHONY: help setup setup-dev demo test unit whole model check fmt test-long bench bench-retrieval completion clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -22,13 +24,17 @@ demo: setup ## Show the main job on a throwaway vault
 	$(BIN)/memvault demo
 
 # One after the other, so that the first failure is the last thing on the screen.
-test: setup-dev ## Checks, unit tests and tests with the real model
+test: setup-dev ## Checks, tests of the parts, of the running program, and with the real model
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory whole
 	$(MAKE) --no-print-directory model
 
-unit: setup-dev ## Tests without the real model
-	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 10
+unit: setup-dev ## Tests of the parts, in under a minute
+	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 5 $(WHOLE:%=--ignore=%)
+
+whole: setup-dev ## Tests of the running program: daemons, commands, terminals, keychains
+	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 10 $(WHOLE)
 
 # One process: every process would load its own copy of the model.
 model: setup-dev ## Tests with the real llama.cpp model

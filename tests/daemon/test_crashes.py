@@ -82,6 +82,7 @@ def storm(home: Any, fact: Any, rounds: int, seed: int) -> None:
             thread.start()
         moment = time.monotonic() + rnd.random() * 0.4
         while time.monotonic() < moment or [writer.acknowledged for writer in writers] == before:
+            assert all(thread.is_alive() for thread in threads), "a writer gave up before anything was killed"
             time.sleep(rnd.random() * 0.005)
         home.end(pid, signal.SIGKILL)
         for thread in threads:

@@ -251,7 +251,7 @@ def test_guessing_passphrases_of_an_open_vault_is_slowed_down(daemon_home: Any, 
         wire.ask(method, {"passphrase": f"guess number {number}"})["error"]["data"]["code"]
         for number in range(8)
     ]
-    assert codes == ["wrong_key"] * 5 + ["busy"] * 3
+    assert codes == ["wrong_key"] * 5 + ["too_many_mistakes"] * 3
     assert "result" in wire.ask(method, {"passphrase": daemon_home.passphrase}), "the right one is known"
 
 

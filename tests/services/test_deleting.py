@@ -217,8 +217,9 @@ def test_the_write_ahead_log_is_empty_when_a_deletion_is_acknowledged(desk: Any)
 
 def test_older_backups_are_named(desk: Any) -> None:
     desk.layout.backups.mkdir()
-    (desk.layout.backups / "2026-02.mvb").touch()
-    assert desk.delete(desk.add("Gone.").id).older_backups == ["2026-02.mvb"]
+    made = desk.layout.backups / "2026-02.mvbackup"
+    made.touch()
+    assert desk.delete(desk.add("Gone.").id).older_backups == [str(made)]
 
 
 def test_a_deletion_keeps_no_reason_that_could_quote_the_text(desk: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from memvault.errors import DependentChanges, Illegal, MemvaultError, NotFound
 from memvault.model import Outcome, Status
-from memvault.services import maintain, remember
+from memvault.services import candidates, maintain, remember
 from memvault.services.caller import PERSON
 from memvault.services.change import image_of
 from memvault.store import runs
@@ -135,7 +135,7 @@ def test_an_import_of_several_steps_is_one_run(desk: Any, tmp_path: Path, monkey
 def test_deletions_and_rejections_are_never_taken_back(desk: Any, robot: Any) -> None:
     gone = desk.delete(desk.add("Gone.").id)
     waiting = desk.add("Proposed.", caller=robot)
-    remember.reject(desk.vault, PERSON, waiting.id)
+    candidates.reject(desk.vault, PERSON, waiting.id)
     rejected = runs.page(desk.vault.reader, 1, 0)[0][0]
     assert rejected["kind"] == "reject"
     for run in (gone.run, rejected["run"]):
@@ -237,7 +237,7 @@ def test_any_run_can_be_taken_back_to_what_it_found(desk: Any, robot: Any, seed:
                 case 3:
                     ids.append(desk.add(f"Port {value}.", **claim, caller=robot).id)
                 case _:
-                    remember.confirm(desk.vault, PERSON, target)
+                    candidates.confirm(desk.vault, PERSON, target)
         except MemvaultError:
             continue
         newest, total = runs.page(desk.vault.reader, 1, 0)

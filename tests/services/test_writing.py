@@ -22,10 +22,10 @@ from memvault.model import (
     SourceType,
     Status,
 )
-from memvault.services import recollect, remember
+from memvault.services import candidates, recollect, remember, trust
 from memvault.services.caller import PERSON, Caller
 from memvault.services.intake import checked_claim, checked_source
-from memvault.services.remember import CONFIDENCE, merged_confidence
+from memvault.services.trust import CONFIDENCE, merged_confidence
 
 DEPLOY = {"project": "p", "subject": "project:p", "attribute": "deploy"}
 
@@ -129,7 +129,7 @@ def test_authority_comes_from_who_asks_and_not_from_what_is_said(
     kind: str, sources: str, authority: Authority, robot: Caller
 ) -> None:
     caller = PERSON if kind == "person" else robot
-    assert remember.authority_of(caller, [Source(SourceType(sources), "x")]) is authority
+    assert trust.authority_of(caller, [Source(SourceType(sources), "x")]) is authority
     assert CONFIDENCE[authority] <= 0.99
 
 
@@ -155,16 +155,16 @@ def test_an_agent_does_not_learn_that_something_was_deleted(desk: Any, robot: Ca
 
 def test_confirming_makes_a_candidate_active_and_the_persons_own(desk: Any, robot: Caller) -> None:
     waiting = desk.add("Deploy with sh.", **DEPLOY, value="sh", caller=robot)
-    record = remember.confirm(desk.vault, PERSON, waiting.id)
+    record = candidates.confirm(desk.vault, PERSON, waiting.id)
     assert (record.status, record.authority) == (Status.ACTIVE, Authority.USER_CONFIRMED)
     with pytest.raises(Illegal, match="active"):
-        remember.confirm(desk.vault, PERSON, waiting.id)
+        candidates.confirm(desk.vault, PERSON, waiting.id)
 
 
 def test_confirming_what_is_known_merges_and_leaves_one_memory(desk: Any, robot: Caller) -> None:
     mine = desk.add("Deploy with npm.", **DEPLOY, value="npm")
     waiting = desk.add("Ship by npm.", **DEPLOY, value="npm", caller=robot, source="conversation:a")
-    assert remember.confirm(desk.vault, PERSON, waiting.id).id == mine.id
+    assert candidates.confirm(desk.vault, PERSON, waiting.id).id == mine.id
     assert [source.ref for source in desk.get(mine.id).sources] == ["test", "a"]
     with pytest.raises(NotFound):
         desk.get(waiting.id)
@@ -172,11 +172,11 @@ def test_confirming_what_is_known_merges_and_leaves_one_memory(desk: Any, robot:
 
 def test_a_rejected_candidate_cannot_be_proposed_again(desk: Any, robot: Caller) -> None:
     waiting = desk.add("The user loves Java.", caller=robot)
-    remember.reject(desk.vault, PERSON, waiting.id)
+    candidates.reject(desk.vault, PERSON, waiting.id)
     assert desk.add("the user loves java", caller=robot).outcome is Outcome.REFUSED
     active = desk.add("Something else.")
     with pytest.raises(Illegal):
-        remember.reject(desk.vault, PERSON, active.id)
+        candidates.reject(desk.vault, PERSON, active.id)
 
 
 def test_editing_makes_versions_that_only_grow_and_keeps_the_old_ones(desk: Any) -> None:
@@ -327,8 +327,8 @@ def test_a_claim_that_cannot_stand_is_refused(claim: Claim) -> None:
 
 
 def test_relationships_are_personal_unless_said_otherwise() -> None:
-    assert remember.default_sensitivity(Kind.RELATIONSHIP) is Sensitivity.PERSONAL
-    assert remember.default_sensitivity(Kind.FACT) is Sensitivity.INTERNAL
+    assert trust.default_sensitivity(Kind.RELATIONSHIP) is Sensitivity.PERSONAL
+    assert trust.default_sensitivity(Kind.FACT) is Sensitivity.INTERNAL
 
 
 def test_a_refused_write_changes_nothing_but_a_counter(desk: Any) -> None:

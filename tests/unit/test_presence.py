@@ -8,7 +8,7 @@ import pytest
 
 from memvault.daemon.presence import FREE_MISTAKES, LASTS_S, MISTAKE_WINDOW_S, Presence
 from memvault.daemon.process import Peer, Terminal
-from memvault.errors import Busy, WrongKey
+from memvault.errors import TooManyMistakes, WrongKey
 
 RIGHT = "correct horse"
 TTY = Terminal(34_816, 100, 5_000)
@@ -88,7 +88,7 @@ def test_mistakes_are_throttled_and_forgiven_after_a_minute(presence: Presence, 
         with pytest.raises(WrongKey):
             presence.prove(1, peer(), f"wrong {number}", counting)
     for secret in ("another", RIGHT):
-        with pytest.raises(Busy):
+        with pytest.raises(TooManyMistakes):
             presence.prove(1, peer(), secret, counting)
     assert len(tried) == FREE_MISTAKES, "no guess is tried while throttled"
     clock.advance(MISTAKE_WINDOW_S)

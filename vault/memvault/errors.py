@@ -12,6 +12,7 @@ raised. Messages never contain memory text, passphrases or secrets: they name ru
     |  |- Locked                  4  locked
     |  |- VaultAbsent             4  absent
     |  |- WrongKey                4  wrong_key        this passphrase or code opens no slot
+    |  |- TooManyMistakes         4  too_many_mistakes
     |  |- DaemonDown              4  daemon_down
     |  |- KeychainTrouble         4  keychain_*       locked, hung, empty, refused, changed
     |  `- PresenceRequired        4  presence_required
@@ -24,6 +25,7 @@ raised. Messages never contain memory text, passphrases or secrets: they name ru
        |- ForeignFile             8  foreign_file     the file is not a memvault vault
        |- VaultDamaged            8  vault_damaged
        |- VaultMissing            8  vault_missing    a header is there, the database is not
+       |- BackupDamaged           8  backup_damaged   a backup is not as it was written
        `- SchemaNewer             8  schema_newer
 """
 
@@ -136,6 +138,13 @@ class DaemonDown(Closed):
     default_hint = "`memvault doctor` says why the daemon does not start."
 
 
+class TooManyMistakes(Closed):
+    """Several wrong passphrases within a minute: the next one is not looked at before it has passed."""
+
+    code = "too_many_mistakes"
+    default_hint = "Wait a minute, then try again."
+
+
 class KeychainTrouble(Closed):
     """The system keychain did not give the key; `code` tells which of the five ways it failed."""
 
@@ -223,6 +232,13 @@ class VaultDamaged(Damaged):
 
 class VaultMissing(Damaged):
     code = "vault_missing"
+
+
+class BackupDamaged(Damaged):
+    """A backup is cut off or changed; what it was to replace is untouched."""
+
+    code = "backup_damaged"
+    default_hint = "Nothing was changed. `memvault backups` lists the others."
 
 
 class SchemaNewer(Damaged):

@@ -20,11 +20,15 @@ def _base(variable: str, unix: str, mac: str) -> Path:
 
 
 def home_dir(override: str | os.PathLike[str] | None = None) -> Path:
-    """The vault's home: `override`, else `MEMVAULT_HOME`, else the platform's data folder; absolute."""
+    """The vault's home: `override`, else `MEMVAULT_HOME`, else the platform's data folder.
+
+    Absolute and without links: a home may be reached through one, what lies in it may not.
+    """
     chosen = os.fspath(override) if override else os.environ.get("MEMVAULT_HOME", "")
     if chosen:
-        return Path(os.path.abspath(os.path.expanduser(chosen)))
-    return _base("XDG_DATA_HOME", ".local/share", "Library/Application Support") / "memvault"
+        return Path(os.path.realpath(os.path.expanduser(chosen)))
+    found = _base("XDG_DATA_HOME", ".local/share", "Library/Application Support") / "memvault"
+    return Path(os.path.realpath(found))
 
 
 def cache_dir() -> Path:

@@ -19,6 +19,13 @@ _WORD = re.compile(r"[^\W_]+(?:[.'_-][^\W_]+)*", re.UNICODE)
 _CJK = re.compile(
     r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_EDGE = re.compile(
+    rf"(?<![^\s(\[])[\"'`(\[]+|[\"'`)\].,;:!]+(?=\s|$)|(?<={_CJK.pattern})[,;:!.]+|[,;:!.]+(?={_CJK.pattern})"
+)
+_BESIDE_CJK = re.compile(rf"(?<={_CJK.pattern})\s+|\s+(?={_CJK.pattern})")
+_FILLER = frozenset({"the", "an", "please", "we", "our", "just", "also"})
+_CJK_FILLER = re.compile("我们|咱们|请|[吧啊呢嘛哦呀]")
+_STRAIGHT = str.maketrans("“”‘’。、", "\"\"''.,")
 _KEEP = {"\n", "\t"}
 _INVISIBLE = {0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0}
 
@@ -49,6 +56,16 @@ def fold(text: str) -> str:
     """NFKC, case-folded, white space collapsed, outer punctuation gone: equal for equal claims."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _SPACE.sub(" ", folded).strip(" .。!！?？;；,，:：\"'“”‘’`")
+
+
+def gist(text: str) -> str:
+    """The folded text without punctuation between words and without filler.
+
+    Word order, numbers, names, negations and symbols stay, so only wordings of one claim are equal.
+    """
+    bare = _CJK_FILLER.sub("", _EDGE.sub(" ", fold(text).translate(_STRAIGHT)))
+    kept = [word for word in bare.split() if word not in _FILLER]
+    return _BESIDE_CJK.sub("", " ".join(kept)) or fold(text)
 
 
 def words(text: str) -> list[str]:

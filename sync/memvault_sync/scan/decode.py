@@ -14,7 +14,7 @@ _MOST_RUN = 1 << 18
 
 _LETTERS = bytes(1 if byte < 0x80 and (chr(byte).isalnum() or byte in b"+/_-") else 0 for byte in range(256))
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){16,}")
+_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){12,}")
 _LINES = re.compile(rb"(?:[ \t]{0,4}\r?\n[ \t]{0,40}[0-9A-Za-z+/_-]{4,120}){1,400}(?=[^0-9A-Za-z+/_-]|\Z)")
 _BREAK = re.compile(rb"[ \t]{0,4}\r?\n[ \t]{0,40}")
 _LEAST_WRAPPED = 40  # a line of wrapped base64

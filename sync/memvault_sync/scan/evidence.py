@@ -13,7 +13,8 @@ import zlib
 from collections import Counter
 
 _SAMPLE_WORD = re.compile(
-    rb"example|redacted|placeholder|change_?me|dummy|your[_-]?(?:token|key|api|secret)|insert[_-]?(?:token|key)",
+    rb"example|redacted|placeholder|change_?me|dummy|your[_-]?(?:token|key|api|secret)"
+    rb"|insert[_-]?(?:token|key)",
     re.IGNORECASE,
 )
 _FILLER = re.compile(rb"[xX]{6}|\*{3}|\.{3}|\xe2\x80\xa6")
@@ -25,13 +26,14 @@ _RUNS = (
 _JWT_SAMPLE = b"SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"  # the signature shown on jwt.io
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-_TURNS = re.compile(rb"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])|[A-Z]{2}(?=[a-z])|[a-z](?=[A-Z])")
+_SEGMENT = re.compile(rb"[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]")
 _PEM_WRAP = rb"(?:\\[nr]|[\s>|\"'+,\\])"
 _PEM_HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Headers?):[^\n\\]{0,200}")
 _PEM_NOISE = re.compile(_PEM_WRAP + rb"{1,400}")
 _PEM_BODY = re.compile(rb"[0-9A-Za-z+/=]{0,4000}")
 _PEM_LEAST = 60  # base64 characters; shorter bodies are prose or cut samples
-_PEM_REACH = 6000
+_PEM_NEAR = 1200  # bytes in which they must stand, headers included
+_PEM_REACH = 16_000
 _PEM_FOOT = re.compile(rb"-{3,5}END [A-Z0-9 ]{1,60}-{3,5}")
 
 
@@ -51,8 +53,10 @@ def is_sample(token: bytes, least_bits: float, checks: frozenset[str]) -> bool:
 
 
 def looks_random(text: bytes) -> bool:
-    """Whether letters and digits (or cases) alternate as they do in keys and not in words and names."""
-    return len(_TURNS.findall(text)) * 7 >= len(text)
+    """Whether letters, cases and digits alternate as in keys and not as in words, names and camelCase."""
+    parts = _SEGMENT.findall(text)
+    size = sum(min(len(part), 3) if part.isdigit() else len(part) for part in parts)
+    return len(parts) * 4 >= size
 
 
 def entropy(data: bytes) -> float:
@@ -74,14 +78,15 @@ def passes(check: str, data: bytes, start: int, end: int) -> bool:
 
 def pem_end(data: bytes, header_end: int) -> int:
     """Where the key block ends that starts with this header, or `header_end` if too little follows."""
-    after = data[header_end : header_end + _PEM_REACH]
-    foot = _PEM_FOOT.search(after)
-    body = _PEM_HEADER.sub(b"", after[: foot.start()] if foot else after)
+    near = data[header_end : header_end + _PEM_NEAR]
+    cut = near.find(b"-----")
+    body = _PEM_HEADER.sub(b"", near[:cut] if cut >= 0 else near)
     letters = _PEM_BODY.match(_PEM_NOISE.sub(b"", body))
     kept = letters.group() if letters else b""
     if len(kept) < _PEM_LEAST or entropy(kept) < 3.0:
         return header_end
-    return header_end + (foot.end() if foot else min(len(after), len(kept)))
+    foot = _PEM_FOOT.search(data, header_end, header_end + _PEM_REACH)
+    return foot.end() if foot else header_end + len(near)
 
 
 def _checksum_holds(check: str, token: bytes) -> bool:

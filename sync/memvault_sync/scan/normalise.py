@@ -31,7 +31,8 @@ _ASCII = rb"""
 _BEYOND = rb"""
   \xe2(?:\x80[\x80-\x8f\x90-\x95\xaa-\xaf] | \x81[\x9f-\xbf] | \x82[\x80-\x9f] | [\x84\x85\x92\x93][\x80-\xbf]
      | \x88\x92 | \x91[\xa0-\xbf])
-| \xef(?:\xbc[\x84-\x86\x8b\x8d-\x99\x9d\xa0-\xba\xbc\xbf] | \xbc\x9a(?<=[0-9A-Za-z]\xef\xbc\x9a)
+| \xef(?:\xbc[\x84-\x86\x8b\x8d-\x99\x9d\xa0-\xba\xbc\xbf] | \xbc[\x9a\x9b\x9f](?:(?<=[0-9A-Za-z]\xef\xbc.)|(?<=\xef\xbc[\x90-\xba]\xef\xbc.)
+        |(?<=\xef\xbd[\x81-\x9a]\xef\xbc.))
      | \xbd[\x81-\x9a\x9e] | \xb8[\x80-\xbf] | \xb9[\x80-\xaf] | \xbb\xbf | \xbe\xa0 | \xbf[\xb0-\xbb])
 | \xe3(?:\x80\x80 | \x85\xa4)
 | \xc2[\xa0\xaa\xad\xb2\xb3\xb9\xba]
@@ -62,82 +63,22 @@ _HIGH_SURROGATE = 0xD835  # of the styled letters and digits
 _ESCAPE_MARKS = frozenset({b"\\", b"%", b"&", b"\x1b"})
 _BLANKED = ((b"\\n", b"\n\n"), (b"\\r", b"\r\n"))
 _HEX_DIGITS = "0123456789abcdefABCDEF"
+_AFTER_BACKSLASH = (
+    "u00 uff uFF u20 u21 u24 u03 u04 ufe uFE u{ ud835 U000 x0 x1 x2 x3 x4 x5 x6 x7 0 1 / _ = . + -"
+)
+_AFTER_AMPERSAND = """# amp lt gt quot apos nbsp low Under hyphen dash equals colon period sol plus dollar num
+excl commat lsqb rsqb shy zw Zero NoBreak Tab NewLine"""
 # What an escape in ASCII starts with, for callers that look for many literals at once anyway.
 ESCAPE_STARTS: tuple[bytes, ...] = (
-    *(
-        b"\\" + start
-        for start in (
-            b"u00",
-            b"uff",
-            b"uFF",
-            b"u20",
-            b"u21",
-            b"u24",
-            b"u03",
-            b"u04",
-            b"ufe",
-            b"uFE",
-            b"u{",
-            b"ud835",
-            b"U000",
-            b"x0",
-            b"x1",
-            b"x2",
-            b"x3",
-            b"x4",
-            b"x5",
-            b"x6",
-            b"x7",
-            b"0",
-            b"1",
-            b"/",
-            b"_",
-            b"=",
-            b".",
-            b"+",
-            b"-",
-        )
-    ),
+    *(f"\\{after}".encode() for after in _AFTER_BACKSLASH.split()),
     *(f"%{high}{low}".encode() for high in _HEX_DIGITS for low in _HEX_DIGITS),
-    *(
-        b"&" + start
-        for start in (
-            b"#",
-            b"amp",
-            b"lt",
-            b"gt",
-            b"quot",
-            b"apos",
-            b"nbsp",
-            b"low",
-            b"Under",
-            b"hyphen",
-            b"dash",
-            b"equals",
-            b"colon",
-            b"period",
-            b"sol",
-            b"plus",
-            b"dollar",
-            b"num",
-            b"excl",
-            b"commat",
-            b"lsqb",
-            b"rsqb",
-            b"shy",
-            b"zw",
-            b"Zero",
-            b"NoBreak",
-            b"Tab",
-            b"NewLine",
-        )
-    ),
+    *(f"&{after}".encode() for after in _AFTER_AMPERSAND.split()),
     b"\x1b",
 )
 
 
 def blanked(data: bytes) -> bytes:
-    """Written-out line breaks and tabs as real ones, two for two bytes: every position stays."""
+    """Written-out line breaks as real ones, two for two bytes: every position stays."""
     if b"\\" in data:
         for written, real in _BLANKED:
             data = data.replace(written, real)

@@ -112,7 +112,9 @@ _shape(
     1,
 )
 _shape("bank-card", "6", rb"[0-9]{6} [0-9]{13}", cards.is_card, "", 1)
-_shape("bank-card", "13-19", rb"[0-9]{13,19}", cards.is_card, "card")
+_shape("bank-card", "13-19", rb"62[0-9]{17}|[0-9]{13,18}", cards.is_card, "card")
+# Any 64-bit number has 19 digits; of the schemes only UnionPay commonly does.
+_shape("bank-card", "19", rb"[0-9]{19}", cards.is_card, "card|pan|visa|credit|debit|卡号|银行卡|信用卡", 1)
 _shape("tw-national-id", "1+9", rb"[A-Z][1289][0-9]{8}", check.tw_national)
 _shape("hk-hkid", "1+6 2+6", rb"[A-Z]{1,2}[0-9]{6}\([0-9A]\)", check.hk_identity, "")
 _shape("hk-hkid", "1+6-7 2+6-7", rb"[A-Z]{1,2}[0-9]{6}[0-9A]", check.hk_identity)

@@ -66,9 +66,15 @@ class Rule:
         """What must end where the literal starts."""
         return re.compile(f"(?:{_expand(self.lead)})\\Z".encode())
 
-    def match(self, data: bytes, hit: int) -> tuple[int, int] | None:
-        """Where the token is whose literal starts at `hit`, or None."""
-        found = self.pattern.match(data, hit - self.offset) if hit >= self.offset else None
+    @cached_property
+    def open_pattern(self) -> re.Pattern[bytes]:
+        """The form, whatever follows."""
+        return re.compile(f"(?:{_expand(self.form)})".encode(), re.IGNORECASE if self.any_case else 0)
+
+    def match(self, data: bytes, hit: int, *, closed: bool = True) -> tuple[int, int] | None:
+        """Where the token is whose literal starts at `hit`, or None; `closed` false ignores what follows."""
+        pattern = self.pattern if closed or not self.right else self.open_pattern
+        found = pattern.match(data, hit - self.offset) if hit >= self.offset else None
         if found is None:
             return None
         if not self.lead:

@@ -158,7 +158,7 @@ class Scanner:
         by_literal = self._rules.by_literal
         for number, hit, stop in self._cuttable.find_matches_as_indexes(squeezed.data, overlapping=True):
             for rule in by_literal[number]:
-                if not rule.cut or rule.offset or rule.match(squeezed.data, hit) is None:
+                if not rule.cut or rule.match(squeezed.data, hit) is None:
                     continue
                 start = squeezed.position(hit)
                 literal = squeezed.data[hit:stop]
@@ -184,7 +184,9 @@ class Scanner:
                 if deeper is not None:
                     yield from self._changed(deeper, None)
                 deeper = deeper or inner
-                yield from self._decoded(deeper, long_runs(deeper.data), depth - 1)
+                deeper_runs = long_runs(deeper.data)
+                yield from self._at_runs(deeper, deeper_runs)
+                yield from self._decoded(deeper, deeper_runs, depth - 1)
 
 
 def _automaton(literals: list[bytes]) -> ahocorasick_rs.BytesAhoCorasick:
@@ -206,16 +208,16 @@ def _match(here: Projection, rule: Rule, hit: int) -> _Seen | None:
 
 
 def _match_cut(here: Projection, data: bytes, rule: Rule, hit: int, least: int) -> _Seen | None:
-    """The rule's token when joints cut it after (or in) its literal; `data` is the text with blanks."""
+    """The rule's token when joints cut it after its literal, or in it (`least` 0); `data` has the blanks."""
     start = unwrap.token_start(data, hit, rule.offset, bool(rule.lead))
     if start < 0 or (rule.left and not rule.lead and not _may_start(data, start)):
         return None
-    if not unwrap.may_be_cut(data, start, least):
+    if least and not unwrap.may_be_cut(data, start, least):
         return None
     literal = rule.offset or hit - start
     for joined in unwrap.joins(data, start):
-        span = rule.match(joined.data, literal)
-        if span is None or span[1] <= joined.ends[-2]:
+        span = rule.match(joined.data, literal, closed=not joined.width)
+        if span is None or not joined.reaches(span[1]) or not joined.is_whole(span[1]):
             continue
         if rule.left and span[0] > 0 and not _may_start(joined.data, span[0]):
             return None

@@ -16,7 +16,7 @@ from memvault_sync.scan.evidence import looks_random
 # bytes from a text lets the automaton see literals that were cut themselves.
 SQUEEZED = b" \t\r\n\"'`+\\>|<,()*#"
 
-_PIECE = re.compile(rb"[0-9A-Za-z_\-./+=~:$%@!]{1,400}")
+_PIECE = re.compile(rb"[0-9A-Za-z_\-./+=~:$%@!?;]{1,400}")
 _LINE = rb"[ \t]{0,8}\\?\r?\n[ \t]{0,80}(?:[>|#*+]{1,3}[ \t]{0,8}|//[ \t]{0,8}|--[ \t])?"
 _QUOTE = rb"[\"'`]"
 _OPERATOR = rb"(?:[+.&,]|\.\.|\|\||<>)"
@@ -37,26 +37,46 @@ _JOINT = re.compile(
     rb"|(?P<space>\\?[ \t]{1,8})"
 )
 _PIECE_BYTES = frozenset(byte for byte in range(128) if _PIECE.match(bytes((byte,))))
+_WORDS = re.compile(rb"(?:[_./:=~-]?[A-Z]?[a-z]++)++")  # plain, dashed or camelCase words
 _WORD_BYTES = 6  # shorter pieces say nothing
 _REACH = 220
-_LONGEST_JOINT = 12
+_LONGEST_JOINT = 24
 _STARTS_JOINT = frozenset(b" \t\r\n\\\"'`<")
+_DIGIT = re.compile(rb"[0-9]")
 _MOST_PIECES = 4
-_MOST_SPELLED = 120  # a token written in equal groups: g h p _, or in fours
-_SPELLED = 4
+_SPELLED = tuple(  # a token written in equal groups: g h p _, or in fours
+    re.compile(
+        rb"(?:[0-9A-Za-z_\-./+=~:]{%d}[ \t\n]){4,120}[0-9A-Za-z_\-./+=~:]{1,%d}" % (width, max(1, width))
+    )
+    for width in range(5)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Pieces put together; `ends[i]` is where piece i ends in `data`, `spans[i]` where it stood."""
+    """Pieces put together; `ends[i]` is where piece i ends in `data`, `spans[i]` where it stood.
+
+    `width`: all pieces are this long, one byte apart, and `spans` has their common span; else 0.
+    """
 
     data: bytes
     ends: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     by_space: bool
+    width: int = 0
+
+    def is_whole(self, end: int) -> bool:
+        """Whether a token that ends here takes up its last piece."""
+        return not self.width or end % self.width == 0 or end == len(self.data)
+
+    def reaches(self, end: int) -> bool:
+        """Whether the last piece is needed to get this far."""
+        return end > self.ends[max(0, len(self.ends) - 2)]
 
     def source_end(self, end: int) -> int:
         """Where the byte before `end` of `data` ends in the text."""
+        if self.width:
+            return self.spans[0][0] + end + (end - 1) // self.width
         before = 0
         for stop, (start, _) in zip(self.ends, self.spans, strict=True):
             if end <= stop:
@@ -78,11 +98,12 @@ def token_start(data: bytes, hit: int, offset: int, open_ended: bool) -> int:
     missing = offset - (hit - start)
     if missing <= 0:
         return start
+    whole = -1
     for joint in range(start - 1, max(-1, start - _LONGEST_JOINT), -1):
         found = _JOINT.match(data, joint)
         if found is not None and found.end() == start:
-            return joint - missing
-    return -1
+            whole = joint
+    return whole - missing if whole >= 0 else -1
 
 
 def may_be_cut(data: bytes, start: int, least: int) -> bool:
@@ -94,7 +115,7 @@ def may_be_cut(data: bytes, start: int, least: int) -> bool:
     if stop - start < least or data[stop] not in _STARTS_JOINT:
         return False
     body = data[start + least : stop]
-    if len(body) >= _WORD_BYTES and not body.isupper() and not looks_random(body):
+    if len(body) >= _WORD_BYTES and _WORDS.fullmatch(body):
         return False
     joint = _JOINT.match(data, stop)
     following = _PIECE.match(data, joint.end()) if joint else None
@@ -105,57 +126,51 @@ def may_be_cut(data: bytes, start: int, least: int) -> bool:
 
 
 def joins(data: bytes, start: int) -> Iterator[Joined]:
-    """The text from `start` with one, two, three joints removed; more when the pieces are equal groups."""
+    """The text from `start` with one, two, three joints removed, then as a token in equal groups."""
     spans: list[tuple[int, int]] = []
     parts: list[bytes] = []
     ends: list[int] = []
     by_space = False
     position = start
-    while len(spans) < _MOST_SPELLED:
+    while len(spans) < _MOST_PIECES:
         piece = _PIECE.match(data, position)
         if piece is None:
             break
         spans.append(piece.span())
         parts.append(piece.group())
         ends.append((ends[-1] if ends else 0) + len(parts[-1]))
-        if len(spans) > _MOST_PIECES and not _is_spelled(parts):
-            break
-        if 1 < len(spans) <= _MOST_PIECES or _is_spelled(parts):
+        if len(spans) > 1:
             yield Joined(b"".join(parts), tuple(ends), tuple(spans), by_space)
         joint = _JOINT.match(data, piece.end())
         if joint is None:
             break
         by_space = by_space or joint.lastgroup == "space"
         position = joint.end()
+    width = len(parts[0]) if len(spans) == _MOST_PIECES else 0
+    spelled = _SPELLED[width].match(data, start) if 0 < width < len(_SPELLED) else None
+    if spelled is not None:
+        yield Joined(spelled.group().translate(None, b" \t\n"), (width,), (spelled.span(),), True, width)
 
 
 def plausible(joined: Joined, size: int, literal: int) -> bool:
-    """Whether the first `size` bytes may be one token: joined by spaces, each longer piece must look random.
+    """Whether the first `size` bytes may be one token and not words that happen to follow each other.
 
-    `literal` is how many bytes at the start are the rule's own.
+    `literal` is how many bytes at the start are the rule's own. Capitals alone say little either way: across
+    a line or a quote they pass, across a space they need a digit, and no longer piece may be a word.
     """
     token = joined.data[:size]
-    if not looks_random(token[literal:]):
+    own = token[literal:]
+    if not looks_random(own) and not (own.isupper() and (not joined.by_space or _DIGIT.search(own))):
         return False
-    if not joined.by_space or _is_spelled_spans(joined.spans):
+    if not joined.by_space or joined.width:
         return True
     start = 0
     for end in joined.ends:
         piece = token[max(start, literal) : end]
-        if len(piece) >= 8 and not looks_random(piece):
+        if len(piece) >= 8 and _WORDS.fullmatch(piece):
             return False
         start = end
     return True
-
-
-def _is_spelled(parts: list[bytes]) -> bool:
-    width = len(parts[0])
-    return width <= _SPELLED and all(len(part) == width for part in parts[:-1]) and len(parts[-1]) <= width
-
-
-def _is_spelled_spans(spans: tuple[tuple[int, int], ...]) -> bool:
-    width = spans[0][1] - spans[0][0]
-    return len(spans) > _MOST_PIECES and width <= _SPELLED
 
 
 @dataclass(slots=True)

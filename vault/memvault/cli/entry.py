@@ -41,6 +41,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "inbox": ("review:inbox", "List what waits for a person."),
         "confirm": ("review:confirm", "Accept a proposed memory."),
         "reject": ("review:reject", "Reject a proposed memory for good."),
+        "conflicts": ("conflicts:conflicts", "List what contradicts each other."),
+        "resolve": ("conflicts:resolve", "Decide a conflict."),
     },
     "Changes": {
         "runs": ("runs:runs", "List runs of changes, newest first."),
@@ -51,6 +53,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "In and out": {
         "import": ("importing:import_", "Bring memories in from another place."),
         "export": ("exporting:export", "Write memories out as readable text."),
+        "backup": ("backups:backup", "Write an encrypted copy of the whole vault."),
+        "backups": ("backups:backups", "List the copies that were made."),
+        "restore": ("backups:restore", "Bring a copy back."),
     },
     "Program": {
         "tui": ("program:tui", "Open the terminal interface (as `memvault` alone does)."),

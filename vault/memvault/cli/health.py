@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault import PROTOCOL, __version__
-from memvault.cli.answers import part
+from memvault.cli.answers import part, rows
 from memvault.cli.invocation import Invocation, invoked
 from memvault.cli.options import command
 from memvault.cli.output import bold, coloured, dim
@@ -93,6 +93,14 @@ def _of_the_daemon(at: Invocation) -> Iterator[Check]:
         yield from at.call("doctor")["checks"]
     except MemvaultError as error:
         yield _check("vault", False, error.message, error.hint)
+        yield from _of_the_backups(at)
+
+
+def _of_the_backups(at: Invocation) -> Iterator[Check]:
+    """The newest whole backup, for a vault that does not answer."""
+    whole = [item for item in rows(at.call("backup.list"), "items") if item.get("whole")]
+    if whole:
+        yield _check("backup", True, f"the newest whole one: {whole[0]['path']} of {whole[0]['created_at']}")
 
 
 def _of_the_model(model: dict[str, Any]) -> Iterator[Check]:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 Progress = Callable[[dict[str, Any]], None]
 Args = ParamSpec("Args")
 
-_RECOVERY_CODE = re.compile(r"([0-9A-Za-z]{5}[\s-]*){8}")
+RECOVERY_CODE = re.compile(r"([0-9A-Za-z]{5}[\s-]*){8}")
 
 TRIES = 3
 """How often a person may mistype a passphrase in one command."""
 
-_FREE = ("status", "doctor", "models.use", "shutdown", "import.found")
+_FREE = ("status", "doctor", "models.use", "shutdown", "import.found", "backup.list", "backup.restore")
 _FREE_PREFIXES = ("vault.", "presence.")
 """Methods that neither read nor change a memory: no proof is offered for them."""
 
@@ -132,7 +132,7 @@ class Invocation:
         try:
             return self.client.call(method, {"passphrase": secret})
         except WrongKey:
-            if not _RECOVERY_CODE.fullmatch(secret.strip()):
+            if not RECOVERY_CODE.fullmatch(secret.strip()):
                 raise
         return self.client.call(method, {"recovery_code": secret.strip()})
 

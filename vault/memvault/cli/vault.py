@@ -86,7 +86,7 @@ def unlock(at: Invocation, recovery: bool, recovery_file: str | None) -> None:
     asks.
     """
     if recovery or recovery_file:
-        _show(at, at.call("vault.unlock", {"recovery_code": _recovery_code(at, recovery_file)}))
+        _show(at, at.call("vault.unlock", {"recovery_code": recovery_code(at, recovery_file)}))
         return
     source = passphrase.source(at.settings.passphrase_file)
     if source is not None and source.explicit:
@@ -118,7 +118,7 @@ def _by_keychain(at: Invocation) -> dict[str, Any] | None:
         return None
 
 
-def _recovery_code(at: Invocation, recovery_file: str | None) -> str:
+def recovery_code(at: Invocation, recovery_file: str | None) -> str:
     if recovery_file:
         return passphrase.read(Path(recovery_file).expanduser(), at.out)
     if not passphrase.terminal_at_hand():

@@ -187,7 +187,7 @@ def _show_outcome(at: Invocation, outcome: str, result: dict[str, Any]) -> None:
         at.out.line(dim(str(result["reason"])))
     at.out.tip({
         "candidate": f"Next: `memvault confirm {ident}` accepts it.",
-        "conflict": f"Next: `memvault get {ident}` shows both sides.",
+        "conflict": f"Next: `memvault conflicts` shows both sides, `memvault resolve {ident}` decides.",
         "active": f"Next: `memvault recall ...` finds it, `memvault edit {ident}` corrects it.",
     }.get(outcome, ""))  # fmt: skip
 

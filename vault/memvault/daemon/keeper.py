@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from memvault.clock import Clock
 from memvault.config import Config
+from memvault.daemon.jobs import Jobs
 from memvault.errors import (
     HeaderDamaged,
     Illegal,
@@ -32,6 +33,7 @@ from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.paths import HomeLayout, cache_dir
+from memvault.services.candidates import lapse_candidates
 from memvault.services.embedding import EmbeddingWorker
 from memvault.services.recollect import Use, note_uses
 from memvault.services.vault import Vault, create_database, load_index, open_vault
@@ -51,6 +53,7 @@ NEWS_PAUSE_S = 0.05
 """Changes within this time are told in one notification."""
 USE_PAUSE_S = 0.5
 """Uses within this time are written in one transaction, so that a recall does not wait for the disk."""
+DAY_S = 86_400.0
 DRAIN_AT_MOST = 64
 DRAIN_TIMEOUT_S = 3.0
 """A recall waits for so many fresh memories to be embedded, and no longer than this."""
@@ -71,9 +74,12 @@ class Keeper:
         self._opened_at = 0.0
         self._used_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._daily: asyncio.TimerHandle | None = None
         self._news: dict[str, dict[str, None]] = {}
         self._uses: list[Use] = []
         self._locking: asyncio.Task[None] | None = None
+        self._replacing: asyncio.Task[Any] | None = None
+        self.jobs = Jobs()
 
     @property
     def state(self) -> str:
@@ -167,6 +173,7 @@ class Keeper:
         self._start_embedding(vault)
         self._opened_at = self._used_at = self.clock.monotonic_s()
         self._watch_clock()
+        self._each_day()
         self._announce("state", {"state": "unlocked"})
 
     def _model_id(self) -> str:
@@ -222,21 +229,50 @@ class Keeper:
     async def lock(self) -> None:
         """Close everything; calls under way finish first. Nothing happens when it is not open."""
         async with self._opening:
-            vault, self.vault = self.vault, None
-            if vault is None:
-                return
-            if self._timer is not None:
-                self._timer.cancel()
-            for forget in self.on_lock:
-                forget()
-            self._announce("state", {"state": "locked"})
-            await self._stop_embedding()
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._reader, lambda: None)
-            await loop.run_in_executor(self._writer, self._write_uses, vault)
-            await loop.run_in_executor(self._writer, vault.close)
+            await self._close()
+
+    async def _close(self) -> None:
+        vault, self.vault = self.vault, None
+        if vault is None:
+            return
+        for timer in filter(None, (self._timer, self._daily)):
+            timer.cancel()
+        for forget in self.on_lock:
+            forget()
+        self._announce("state", {"state": "locked"})
+        await self.jobs.stop_all()
+        await self._stop_embedding()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._reader, lambda: None)
+        await loop.run_in_executor(self._writer, self._write_uses, vault)
+        await loop.run_in_executor(self._writer, vault.close)
+
+    async def replace(self, swap: Callable[[], T], key: VaultKey) -> T:
+        """Close the vault, let `swap` put other files in its place, and open those with `key`.
+
+        When `swap` fails, what was open before is opened again. Goes on when the caller gives up.
+        """
+
+        async def work() -> T:
+            async with self._opening:
+                before = None if self.vault is None else self.vault.key
+                await self._close()
+                try:
+                    found = await asyncio.to_thread(swap)
+                except BaseException:
+                    if before is not None:
+                        await self._open(before)
+                    raise
+                await self._open(key)
+                return found
+
+        self._replacing = asyncio.get_running_loop().create_task(work(), name="replace the vault")
+        return await asyncio.shield(self._replacing)
 
     async def stop(self) -> None:
+        await self.jobs.stop_all()
+        if self._replacing is not None:
+            await asyncio.wait([self._replacing])
         await self.lock()
         self._reader.shutdown()
         self._writer.shutdown()
@@ -255,6 +291,19 @@ class Keeper:
         if self.config.absolute_lock_s:
             ends.append(self._opened_at + self.config.absolute_lock_s)
         return max(0.0, min(ends) - now) if ends else None
+
+    def _each_day(self) -> None:
+        """Upkeep when the vault is opened and every day while it stays open."""
+        if self.vault is not None:
+            self._writer.submit(self._tidy, self.vault)
+            self._daily = asyncio.get_running_loop().call_later(DAY_S, self._each_day)
+
+    def _tidy(self, vault: Vault) -> None:
+        try:
+            if vault is self.vault:
+                lapse_candidates(vault)
+        except MemvaultError as error:
+            log.warning("candidates not tidied: %s", error.code)
 
     def _watch_clock(self) -> None:
         left = self.locks_in_s()

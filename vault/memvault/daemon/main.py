@@ -66,7 +66,10 @@ async def _serve(layout: HomeLayout, settings: Config, passed: socket.socket | N
     from memvault.daemon.handlers import table
     from memvault.daemon.keeper import Keeper
     from memvault.daemon.server import Server
+    from memvault.services import restore
 
+    restore.finish(layout)
+    restore.sweep(layout)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     keeper = Keeper(layout, settings, SystemClock())
     server = Server(keeper, table(), lambda: loop.call_soon(ended.set) and None)

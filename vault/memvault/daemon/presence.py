@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from memvault.clock import Clock
 from memvault.daemon.process import Peer, Terminal
-from memvault.errors import Busy
+from memvault.errors import TooManyMistakes
 
 LASTS_S = 300.0
 FREE_MISTAKES = 5
@@ -34,14 +34,14 @@ class Presence:
         """Check `secret` (raising what `check` raises) and remember it. Returns the seconds it lasts.
 
         A secret that was right before is recognised by a keyed hash, so that scripts do not pay for the
-        key derivation at every command. Raises Busy after several mistakes within a minute.
+        key derivation at every command. Raises TooManyMistakes after several mistakes within a minute.
         """
         now = self._clock.monotonic_s()
         print_ = self._print(secret)
         if print_ not in self._known:
             self._mistakes = [at for at in self._mistakes if now - at < MISTAKE_WINDOW_S]
             if len(self._mistakes) >= FREE_MISTAKES:
-                raise Busy("too many wrong passphrases: wait a minute")
+                raise TooManyMistakes("too many wrong passphrases")
             self._mistakes.append(now)
             check(secret)
             self._mistakes.pop()

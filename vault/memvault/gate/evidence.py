@@ -1,4 +1,4 @@
-"""What the words of a source say about two rivals: that one replaces the other, or that each has its place. Pure.
+"""What a source says about two rivals: that one replaces the other, or that each has its place. Pure.
 
 Owns the wordings, English and Chinese, and the check that they point at the values in question. A question, a
 supposition and a negation say nothing. Knows nothing of authority, time or storage.
@@ -21,7 +21,9 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;\n]|\.(?=\s|$|[\u3400-\u9fff])|\s(?:and|but|while|whereas)\s|(?:而|但)(?!不是|且)")
-_DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b|不用|不走|别用|没用|不靠|不要|不能|不得|禁止", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|no|without)\b|n't\b|不用|不走|别用|没用|不靠|不要|不能|不得|禁止", re.IGNORECASE
+)
 
 # ------------------------------------------------------------------------------------ one replaces the other
 
@@ -45,7 +47,8 @@ _SINCE = (
     r"[从自][^,.\n]{1,12}(?:起|开始|往后)|(?:现在|今后|以后)(?:起)?(?:都|就|一律|统一)?(?:用|是|走|改)"
 )
 _SAYS = re.compile(
-    f"(?P<to>{_TO})|(?P<of>{_FROM})|(?P<under>(?:{_UNDER}))|(?P<over>{_OVER})|(?P<since>{_SINCE})", re.IGNORECASE
+    f"(?P<to>{_TO})|(?P<of>{_FROM})|(?P<under>(?:{_UNDER}))|(?P<over>{_OVER})|(?P<since>{_SINCE})",
+    re.IGNORECASE,
 )
 _UNDONE = re.compile(
     r"(?:\bnot|n't|\bnever|\bwithout|\bno plans? to|还没有?|没有?|尚未|不会|暂不|不要|别|不准备|并未|拒绝)"
@@ -54,11 +57,13 @@ _UNDONE = re.compile(
 )
 
 _WORD = re.compile(r"[a-z0-9][\w./+-]*[\w+]|[a-z0-9]|[\u3400-\u9fff]")
+_PART = re.compile(r"[./_+-]")
 
 
 def tokens(text: str) -> frozenset[str]:
-    """Folded words; each Chinese character counts as one."""
-    return frozenset(_WORD.findall(fold(normal(text))))
+    """Folded words, and the parts of compound ones; each Chinese character counts as one."""
+    whole = _WORD.findall(fold(normal(text)))
+    return frozenset((*whole, *(part for word in whole for part in _PART.split(word) if part)))
 
 
 def _said(claim: Claim) -> str:
@@ -142,7 +147,10 @@ _PLACES: dict[str, dict[str, str]] = {
         "debug": r"debug(?:ging)?|调试",
     },
     "side": {"frontend": r"front-?end|前端", "backend": r"back-?end|后端"},
-    "branch": {"main": r"(?:main|master) branch|主分支", "feature": r"feature branch(?:es)?|特性分支|功能分支"},
+    "branch": {
+        "main": r"(?:main|master) branch|主分支",
+        "feature": r"feature branch(?:es)?|特性分支|功能分支",
+    },
 }
 """Group -> place -> its wordings. Two places of one group exclude each other."""
 
@@ -175,9 +183,13 @@ _BY = (
     ),
     re.compile(
         r"^(?P<at>在)?(?P<x>[^用走靠以]{1,12}?)(?P<at2>的时候|时|环境|阶段|上|里|下|中)?(?:我们|都|就|则|要|一律|仍然?|还是?)*"
-        r"(?:部署|发布|运行)?(?:使用|采用|用(?!于|在|来)|走|靠|通过)(?P<y>\S.*)$"
+        r"(?:部署|发布|运行)?\s*(?:使用|采用|用(?!于|在|来)|走|靠|通过)\s*(?P<y>\S.*)$"
     ),
-    re.compile(r"^(?:用|使用)?(?P<y>\S.*?)(?:只|仅)?(?P<at>用于|用在|用来|适用于)(?P<x>\S{1,12})$"),
+    re.compile(r"^(?:用|使用)?\s*(?P<y>\S.*?)\s*(?:只|仅)?(?P<at>用于|用在|用来|适用于)\s*(?P<x>\S{1,12})$"),
+    re.compile(
+        rf"^(?P<at>for|in|on|during)\s+{_THE}(?P<x>\w+)\s+(?:it(?:'s| is)\s+)?(?:the\s+)?(?P<y>\S.*)$",
+        re.IGNORECASE,
+    ),
 )
 _SCRIPT = re.compile(r"\bscripts?\b|脚本", re.IGNORECASE)
 _IS_SCRIPT = re.compile(r"\.(?:sh|py|ps1|rb|bat|cmd)\b|\b(?:ba|z)?sh\b|\bscripts?\b|脚本", re.IGNORECASE)
@@ -241,9 +253,10 @@ def _pair(
 
 
 _OWN = re.compile(
-    r"\b(?:in|on|for|during|under)\s+(?:the\s+|our\s+)?(?P<a>[A-Za-z][\w -]{1,24}?)(?=\s+(?:environments?|only|builds?|"
-    r"runs?|machines?|servers?)\b|[,.;:!)]|\s+(?:use|run|we|deploy|it|the)\b|$)|"
-    r"\b(?P<b>[A-Za-z]+)\s+only\b|(?P<c>[\u3400-\u9fff]{2,6})(?=环境|时|服务器|机器)|(?:只|仅)?在(?P<d>[\u3400-\u9fff]{2,6})",
+    r"\b(?:in|on|for|during|under)\s+(?:the\s+|our\s+)?(?P<a>[A-Za-z][\w -]{1,24}?)"
+    r"(?=\s+(?:environments?|only|builds?|runs?|machines?|servers?)\b|[,.;:!)]|\s+(?:use|run|we|deploy|it|the)\b|$)|"
+    r"\b(?P<b>[A-Za-z]+)\s+only\b|(?P<c>[\u3400-\u9fff]{2,6})(?=环境|时|服务器|机器)|"
+    r"(?:只|仅)?在(?P<d>[\u3400-\u9fff]{2,6})",
     re.IGNORECASE,
 )
 
@@ -255,8 +268,12 @@ def own_place(claim: Claim, sources: Iterable[Source], *others: Claim) -> tuple[
     """
     if claim.conditions:
         return _one_place([claim.conditions], frozenset())
-    taken = frozenset().union(
-        *(_places_in(text) for other in (claim, *others) for text in (other.value, other.attribute, other.subject))
+    taken = frozenset[tuple[str, str]]().union(
+        *(
+            _places_in(text)
+            for other in (claim, *others)
+            for text in (other.value, other.attribute, other.subject)
+        )
     )
     spans = [
         next(filter(None, found.groups()))

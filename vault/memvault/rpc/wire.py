@@ -166,6 +166,28 @@ class ExportPage(Params, frozen=True):
     limit: Count = 200
 
 
+class Resolve(Params, frozen=True):
+    """`keep`: the id of a side, "both" or "neither"; `conditions`: side -> when it holds."""
+
+    conflict: str
+    keep: str
+    why: str | None = None
+    conditions: dict[str, str] = {}
+
+
+class MakeBackup(Params, frozen=True):
+    path: str | None = None
+
+
+class Restore(Params, frozen=True):
+    """`passphrase` or `recovery_code` opens the backup; `vault_passphrase` the closed vault that is there."""
+
+    path: str
+    passphrase: str | None = None
+    recovery_code: str | None = None
+    vault_passphrase: str | None = None
+
+
 class UseModel(Params, frozen=True):
     id: str
 

@@ -148,6 +148,7 @@ class Change:
         memories.remove(self.vault.writer, memory)
         events.erase_payloads(self.vault.writer, memory)
         runs.forget_images(self.vault.writer, memory)
+        self.vault.told.forget(self.vault.writer, memory)
         self.touched[memory] = None
         self.moved.add(memory)
 
@@ -177,7 +178,22 @@ class Change:
         )
         if status is record.status:
             return self.trust(found, "roll_back", reason)
+        if record.status is Status.CONFLICT and status is Status.SUPERSEDED:
+            # Taking back the rollback of a verdict is the verdict again: first active, then superseded.
+            found = self.move(found, Move.RESOLVE, Status.ACTIVE, reason)
         return self.move(found, Move.ROLL_BACK, status, reason)
+
+    def flag(self, record: Record, name: str) -> Record:
+        """Mark a memory for a person's look; flags make neither version nor event (SPEC 2)."""
+        return self._set_flags(record, tuple(dict.fromkeys((*record.flags, name))))
+
+    def unflag(self, record: Record, name: str) -> Record:
+        return self._set_flags(record, tuple(flag for flag in record.flags if flag != name))
+
+    def _set_flags(self, record: Record, flags: tuple[str, ...]) -> Record:
+        memories.set_flags(self.vault.writer, record.id, flags)
+        self.touched[record.id] = None
+        return replace(record, flags=flags)
 
     def note(self, memory: str, word: str, reason: str, status: Status, version: int) -> None:
         """An event that changes neither claim nor state, such as a verification."""

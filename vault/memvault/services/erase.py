@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memvault.errors import Busy, DiskFull, NotFound, Usage
 from memvault.lifecycle import Move
+from memvault.services import backup
 from memvault.services.caller import Caller
 from memvault.services.change import change
 from memvault.services.vault import Vault, keep_reserve
@@ -60,9 +61,8 @@ def select(vault: Vault, caller: Caller, wanted: Selection) -> list[str]:
 
 
 def older_backups(vault: Vault) -> list[str]:
-    """Backups that still hold what is deleted now: every one made before it."""
-    folder = vault.layout.backups
-    return sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+    """Backups that still hold what is deleted now: every one made before it, wherever it was written."""
+    return backup.older(vault)
 
 
 def erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> Erased:
@@ -90,9 +90,14 @@ def _erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> 
 def empty_log(vault: Vault) -> None:
     """Checkpoint until the write-ahead log is truncated. Raises Busy when a reader stays in the way."""
     deadline = time.monotonic() + CHECKPOINT_TIMEOUT_S
-    while not vault.writer.truncate_log():
-        if time.monotonic() > deadline:
-            raise Busy(
-                "a reader keeps the deleted pages alive", "Deleted already; ask again to finish the erasure."
-            )
-        time.sleep(0.01)
+    vault.clearing.set()
+    try:
+        while not vault.writer.truncate_log():
+            if time.monotonic() > deadline:
+                raise Busy(
+                    "a reader keeps the deleted pages alive",
+                    "Deleted already; ask again to finish the erasure.",
+                )
+            time.sleep(0.01)
+    finally:
+        vault.clearing.clear()

@@ -19,8 +19,11 @@ from memvault.importers.base import Found, Item, Target, Unreadable
 from memvault.model import Authority, Draft, Outcome, Record, Scope, Source, Status
 from memvault.services.caller import Caller
 from memvault.services.change import Change, change
+from memvault.services.graves import tombstoned
 from memvault.services.intake import checked_claim, checked_source
-from memvault.services.remember import Written, supersede, tombstoned, write
+from memvault.services.placing import Written, newcomer, take_place
+from memvault.services.remember import write
+from memvault.services.trust import authority_of
 from memvault.services.vault import Vault
 from memvault.store import memories, runs, settings
 from memvault.text import fold
@@ -184,7 +187,8 @@ class ImportJob:
         if before is not None and same:
             return Written(Outcome.MERGED, before.id, before.version, "known already", None, changed=False)
         if before is not None:
-            return supersede(work, self.caller, draft, before, "the document says something else by now")
+            new = newcomer(draft, authority_of(self.caller, draft.sources))
+            return take_place(work, new, before, "the document says something else by now")
         key = self.vault.derive(draft.claim).content_key
         again = key in self._seen
         self._seen.add(key)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from memvault.errors import DependentChanges, Illegal, NotFound, VaultDamaged
+from memvault.services import backup
 from memvault.services.caller import Caller
 from memvault.services.change import EVERYTHING, Change, change
 from memvault.services.vault import Vault
-from memvault.store import events, memories, runs, settings, tombstones, vectors
+from memvault.store import backups, events, memories, runs, settings, tombstones, vectors
 
 Found = tuple[bool, str, str]
 """Whether all is well, what was found, and how to mend it."""
@@ -142,6 +143,7 @@ def examine(vault: Vault) -> list[dict[str, Any]]:
             "reserve", vault.layout.reserve.exists(), "room to delete on a full disk", "Free some disk space."
         ),
         _tried("tombstones", _tombstones, vault),
+        _tried("backup", _backup, vault),
     ]
 
 
@@ -179,6 +181,14 @@ def _tombstones(vault: Vault) -> Found:
     prevented = settings.counters(vault.writer).get("prevented_resurrections", 0)
     kept = tombstones.count(vault.writer)
     return True, f"{kept:,} kept, {prevented:,} resurrections prevented", ""
+
+
+def _backup(vault: Vault) -> Found:
+    """Having none is no fault of the vault, so it is told, not marked."""
+    newest = backup.newest_whole(vault.layout, backups.every(vault.writer))
+    if newest is None:
+        return True, "there is none yet: `memvault backup` makes one", ""
+    return True, f"the newest whole one: {newest.path} of {newest.at}, {newest.memories or 0:,} memories", ""
 
 
 def _check(name: str, ok: bool, detail: str, fix: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memvault.errors import NotFound, Usage
 from memvault.model import Record, Status
 from memvault.recall.query import Hit, Query
 from memvault.services import plain
-from memvault.services.caller import Caller, shelves
+from memvault.services.caller import PERSON, Caller, shelves
 from memvault.services.vault import Vault, keep_learned
 from memvault.store import events, memories, recalls
 from memvault.store.memories import Filter
@@ -60,13 +60,18 @@ class Use:
 
 
 def note_uses(vault: Vault, uses: Sequence[Use]) -> None:
-    """Log recalls and count the use of what they returned, in one transaction. For the writer's thread."""
+    """Log recalls and count the use of what they returned, in one transaction. For the writer's thread.
+
+    Only a person's questions teach the index: no agent shifts what the person is answered.
+    """
     now, today = vault.now(), vault.today()
     with vault.writer.transaction():
         for use in uses:
             recalls.log(vault.writer, now, use.actor, use.answer.query_hash, use.answer.logged)
             recalls.use(vault.writer, now, use.answer.used)
-            vault.index.note_question(use.answer.query)
+            if use.actor == PERSON.actor:
+                vault.index.note_question(use.answer.query)
+        vault.told.keep(vault.writer, now)
         keep_learned(vault)
     for memory in {memory for use in uses for memory in use.answer.used}:
         vault.index.touch(memory, used_day=today)
@@ -102,6 +107,7 @@ def recall(
     kept = [(hit, found[hit.id]) for hit in hits if hit.id in found]
     kept = [(hit, record) for hit, record in kept if _asked_for(record, question, vault.now())]
     kept = kept[: question.limit]
+    vault.told.note(caller.actor, [record for _, record in kept])
     return Answer(
         results=[_result(hit, record) for hit, record in kept],
         mode=mode,
@@ -181,6 +187,7 @@ def get(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
     record = memories.get(vault.reader, [memory], caller.reach).get(memory)
     if record is None:
         raise NotFound("no such memory")
+    vault.told.note(caller.actor, [record])
     return plain.record(record)
 
 
@@ -191,6 +198,7 @@ def page(vault: Vault, caller: Caller, wanted: Filter, sort: str, limit: int, of
     if sort not in memories.SORTS:
         raise Usage(f"no such order: choose {', '.join(memories.SORTS)}")
     records, total = memories.page(vault.reader, caller.reach, wanted, sort, limit, offset)
+    vault.told.note(caller.actor, records)
     return {"items": [plain.record(record) for record in records], "total": total}
 
 

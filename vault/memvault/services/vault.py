@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,11 +24,12 @@ from memvault.paths import HomeLayout
 from memvault.recall.index import Index
 from memvault.recall.query import Entry, Matrix, Shelf
 from memvault.recall.terms import Analyser
-from memvault.store import events, memories, runs, schema, settings, vectors
+from memvault.services.told import Told
+from memvault.store import events, memories, recalls, runs, schema, settings, vectors
 from memvault.store.connection import Database, Row
 from memvault.store.mark import Mark
 from memvault.store.memories import Derived
-from memvault.text import fold
+from memvault.text import fold, gist
 from memvault_models.language import language
 from memvault_models.means import Means
 
@@ -78,6 +80,7 @@ class Vault:
     """Everything an unlocked vault holds. Writing methods belong to the writer's thread."""
 
     layout: HomeLayout
+    key: VaultKey
     writer: Database
     reader: Database
     mark: Mark
@@ -91,6 +94,10 @@ class Vault:
     warnings: list[str] = field(default_factory=list[str])
     waiting: deque[str] = field(default_factory=deque[str])
     """Memories whose text has no vectors yet, oldest first; filled by the writer, emptied by the embedder."""
+    clearing: threading.Event = field(default_factory=threading.Event)
+    """Set while a deletion waits for the write-ahead log: whoever reads at length gives way."""
+
+    told: Told = field(default_factory=Told)
 
     def now(self) -> str:
         return iso(self.clock.now())
@@ -107,7 +114,7 @@ class Vault:
         fields = [(text, weight) for name, weight in SEARCHED if (text := getattr(claim, name))]
         return Derived(
             claim_key=about,
-            content_key=self._key("content", *place, fold(claim.content)),
+            content_key=self._key("content", *place, gist(claim.content)),
             language=language(claim.content),
             terms=self.analyser.passage(fields),
         )
@@ -288,7 +295,19 @@ def open_vault(
         raise
     keep_reserve(layout)
     vault = Vault(
-        layout, writer, reader, mark, found, Analyser(found.terms), index, clock, model_id, changed, warnings
+        layout=layout,
+        key=key,
+        writer=writer,
+        reader=reader,
+        mark=mark,
+        secrets=found,
+        analyser=Analyser(found.terms),
+        index=index,
+        clock=clock,
+        model_id=model_id,
+        changed=changed,
+        warnings=warnings,
     )
+    vault.told = Told(found.lookup, recalls.told(reader))
     vault.waiting.extend(vectors.missing(reader, model_id))
     return vault

@@ -19,10 +19,10 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, Literal
+from typing import Annotated, BinaryIO, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
@@ -47,9 +47,7 @@ FRAME_BYTES: Final = 1_024
 CHUNK_BYTES: Final = 1_048_576
 
 _OPENING = b'{"magic":"memvault-backup","format":'
-_FRAME = re.compile(
-    rb'(\{.+),"mac":"([0-9a-f]{64})","checksum":"([0-9a-f]{64})"\} *\n', re.DOTALL
-)
+_FRAME = re.compile(rb'(\{.+),"mac":"([0-9a-f]{64})","checksum":"([0-9a-f]{64})"\} *\n', re.DOTALL)
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 Natural = Annotated[int, Meta(ge=0, le=2**53)]
@@ -105,6 +103,8 @@ class Packed:
     part: Path
     target: Path
     backup: Backup
+    file_sha256: bytes
+    """Of the whole file, as `sha256sum` prints it."""
 
     def place(self) -> None:
         """Give it its name. Raises Usage when the name was taken meanwhile."""
@@ -185,12 +185,13 @@ def pack(
     try:
         with disk_errors("the backup"), os.fdopen(handle, "wb") as out:
             out.write(bytes(FRAME_BYTES) + header)
+            payload = hashlib.sha256(header)
             with database.open("rb") as raw:
-                sha256 = _copied(raw, out, hashlib.sha256(header), database_bytes, told)
+                _pass_on(raw, out, (payload,), database_bytes, told)
             contents = msgspec.convert(
                 {
                     "magic": "memvault-backup", "format": FORMAT, "header_bytes": len(header),
-                    "database_bytes": database_bytes, "sha256": sha256, **about,
+                    "database_bytes": database_bytes, "sha256": payload.digest(), **about,
                 },
                 Contents,
             )  # fmt: skip
@@ -198,23 +199,30 @@ def pack(
             out.write(_frame(contents, key))
             out.flush()
             os.fsync(out.fileno())
-        found = check(part, told)
+        whole = hashlib.sha256()
+        with _opened(part) as file:
+            found = _read(part, file, whole)
+            _payload(found, file, None, told, whole)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    return Packed(part, target, Backup(target, contents, found.mac))
+    return Packed(part, target, Backup(target, contents, found.mac), whole.digest())
 
 
-def _copied(raw: BinaryIO, out: BinaryIO | None, seen: hashlib._Hash, total: int, told: Told) -> bytes:
-    """Pass `total` bytes of `raw` on to `out`; the SHA-256 of everything `seen` then."""
+class _Hash(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+
+
+def _pass_on(raw: BinaryIO, out: BinaryIO | None, hashes: Sequence[_Hash], total: int, told: Told) -> None:
+    """Read `total` bytes of `raw`, or as many as there are, into `out` and every one of `hashes`."""
     done = 0
     while done < total and (chunk := raw.read(min(CHUNK_BYTES, total - done))):
         if out is not None:
             out.write(chunk)
-        seen.update(chunk)
+        for seen in hashes:
+            seen.update(chunk)
         done += len(chunk)
         told(done, total)
-    return seen.digest()
 
 
 def _frame(contents: Contents, key: bytes) -> bytes:
@@ -237,10 +245,15 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             f"the backup cannot be opened ({errno.errorcode.get(error.errno or 0, 'unknown error')})",
             "A backup is a plain file of yours, not a link.",
         ) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise UnsafePath("the backup is not a plain file", "A backup is a plain file of yours, not a link.")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UnsafePath("the backup is not a plain file", "A backup is a plain file, not a link.")
-        yield file
+        try:
+            yield file
+        except OSError as error:
+            code = errno.errorcode.get(error.errno or 0, "unknown error")
+            raise BackupDamaged(f"the backup cannot be read to its end: {code}") from None
 
 
 def read(path: Path) -> Backup:
@@ -252,8 +265,10 @@ def read(path: Path) -> Backup:
         return _read(path, file)
 
 
-def _read(path: Path, file: BinaryIO) -> Backup:
+def _read(path: Path, file: BinaryIO, whole: _Hash | None = None) -> Backup:
     raw = file.read(FRAME_BYTES)
+    if whole is not None:
+        whole.update(raw)
     if raw[: len(_OPENING)] != _OPENING:
         if len(raw) < len(_OPENING) and _OPENING.startswith(raw):
             raise BackupDamaged("the backup is cut off")
@@ -316,9 +331,16 @@ def header_of(path: Path) -> tuple[Backup, bytes]:
         return found, file.read(found.contents.header_bytes)
 
 
-def _payload(found: Backup, file: BinaryIO, out: BinaryIO | None, told: Told) -> bytes:
+def _payload(
+    found: Backup, file: BinaryIO, out: BinaryIO | None, told: Told, whole: _Hash | None = None
+) -> bytes:
+    """Read header and database; the database goes to `out`. Returns the header."""
+    payload = hashlib.sha256()
+    hashes = (payload,) if whole is None else (payload, whole)
     header = file.read(found.contents.header_bytes)
-    digest = _copied(file, out, hashlib.sha256(header), found.contents.database_bytes, told)
-    if digest != found.contents.sha256:
+    for seen in hashes:
+        seen.update(header)
+    _pass_on(file, out, hashes, found.contents.database_bytes, told)
+    if payload.digest() != found.contents.sha256:
         raise BackupDamaged("the backup is damaged: its bytes are not those that were written")
     return header

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -176,10 +176,18 @@ class Database:
         found += [str(row[0]) for row in self.all("PRAGMA quick_check") if row[0] != "ok"]
         return found
 
-    def copy_to(self, target: Database) -> None:
-        """A consistent copy of this database into `target`, under the target's key, while writes go on."""
+    def copy_to(self, target: Database, progress: Callable[[int, int], None] | None = None) -> None:
+        """A consistent copy of this database into `target`, under the target's key, while writes go on.
+
+        `progress` hears (pages done, pages in all) after every step; what it raises ends the copy.
+        """
+
+        def step(_: int, left: int, total: int) -> None:
+            if progress is not None:
+                progress(total - left, total)
+
         try:
-            self._raw.backup(target._raw, pages=1_000)
+            self._raw.backup(target._raw, pages=1_000, progress=step)
         except driver.Error as error:
             raise _ours(error) from None
 

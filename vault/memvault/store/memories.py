@@ -57,6 +57,8 @@ class Filter:
     text: str | None = None
     task: str | None = None
     ids: tuple[str, ...] | None = None
+    waiting: bool = False
+    """Only what a person should look at: candidates, and replacements that time alone decided."""
 
 
 def _among(column: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -99,6 +101,9 @@ def _where(reach: Reach, wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.text is not None:
         clauses.append("instr(casefold(content), ?) > 0")
         values.append(wanted.text.casefold())
+    if wanted.waiting:
+        clauses.append("(status = ? OR status = ? AND instr(flags, 'review_') > 0)")
+        values += [Status.CANDIDATE, Status.ACTIVE]
     if wanted.ids is not None:
         clause, more = _among("id", wanted.ids[:MAX_VARIABLES])
         clauses.append(clause)
@@ -308,6 +313,33 @@ def set_state(
 def set_verified(db: Database, memory: str, at: str, flags: Sequence[str]) -> None:
     sql = "UPDATE memory SET verified_at = ?, flags = ? WHERE id = ?"
     db.run(sql, (at, codec.canonical(list(flags)), memory))
+
+
+def set_flags(db: Database, memory: str, flags: Sequence[str]) -> None:
+    db.run("UPDATE memory SET flags = ? WHERE id = ?", (codec.canonical(list(flags)), memory))
+
+
+def proposed_from(db: Database, source: Source, since: str) -> list[str]:
+    """Ids of memories that were proposed from this very source: reference, task and message.
+
+    With `since` (ISO 8601), only those that still wait and were proposed later.
+    """
+    sql = (
+        "SELECT id FROM memory WHERE row IN (SELECT memory FROM source WHERE type = ? AND ref = ?"
+        " AND task IS ? AND message_index IS ?)"
+        " AND EXISTS (SELECT 1 FROM event WHERE memory = id AND type = 'propose')"
+    )
+    values: list[Any] = [source.type, source.ref, source.task, source.message_index]
+    if since:
+        sql += " AND status = ? AND created_at >= ?"
+        values += [Status.CANDIDATE, since]
+    return [row[0] for row in db.all(sql, values)]
+
+
+def waiting_since(db: Database, before: str) -> list[str]:
+    """Ids of candidates that nothing happened to since `before` (ISO 8601)."""
+    sql = "SELECT id FROM memory WHERE status = ? AND updated_at < ? ORDER BY row"
+    return [row[0] for row in db.all(sql, (Status.CANDIDATE, before))]
 
 
 def add_source(db: Database, memory: str, source: Source, run: str) -> None:

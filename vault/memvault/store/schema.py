@@ -1,6 +1,7 @@
 """The schema as numbered migrations: append-only, each one atomic, each one leaving `user_version`.
 
-Owns the shape of the tables. A database newer than the last migration is refused untouched.
+Owns the shape of the tables. A database newer than the last migration is refused untouched. Tables whose name
+starts with `task_` hold notes of running tasks: outside recall, backup and export (SPEC 3).
 """
 
 from __future__ import annotations
@@ -70,7 +71,16 @@ _FIRST = (
     """CREATE TABLE recall_log(
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, query_hash BLOB NOT NULL,
         results TEXT NOT NULL)""",
+    # Keyed hashes of what was recalled to whom: an echo of it is no observation.
+    """CREATE TABLE told(
+        seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, memory TEXT NOT NULL,
+        print BLOB NOT NULL)""",
+    "CREATE INDEX told_memory ON told(memory)",
     "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+    # Where copies of this vault were written: a deletion names those that still hold what it erases.
+    """CREATE TABLE backup(
+        path TEXT PRIMARY KEY, at TEXT NOT NULL, event_seq INTEGER NOT NULL, event_hash BLOB NOT NULL,
+        memories INTEGER NOT NULL, size_bytes INTEGER NOT NULL) WITHOUT ROWID""",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)

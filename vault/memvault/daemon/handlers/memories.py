@@ -7,8 +7,9 @@ from typing import Any
 from memvault.daemon.methods import Call, Methods, Who
 from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Source
 from memvault.rpc import wire
-from memvault.services import erase, plain, remember
+from memvault.services import candidates, erase, plain, remember
 from memvault.services.erase import Selection
+from memvault.services.trust import default_sensitivity
 from memvault.services.vault import Vault
 
 
@@ -29,7 +30,7 @@ def _draft(params: wire.Add) -> Draft:
     fields = {name: getattr(params, name) for name in CLAIM_FIELDS if name not in ("failure", "sensitivity")}
     claim = Claim(
         **fields,
-        sensitivity=params.sensitivity or remember.default_sensitivity(params.kind),
+        sensitivity=params.sensitivity or default_sensitivity(params.kind),
         failure=None
         if failure is None
         else Failure(failure.symptom, failure.cause, failure.fix, failure.verification, failure.stop_rule),
@@ -102,9 +103,9 @@ async def delete(call: Call, params: wire.Delete) -> dict[str, Any]:
 
 
 async def confirm(call: Call, params: wire.OneMemory) -> dict[str, Any]:
-    return plain.record(await call.keeper.write(remember.confirm, call.session.caller, params.id))
+    return plain.record(await call.keeper.write(candidates.confirm, call.session.caller, params.id))
 
 
 async def reject(call: Call, params: wire.OneMemory) -> dict[str, Any]:
-    await call.keeper.write(remember.reject, call.session.caller, params.id)
+    await call.keeper.write(candidates.reject, call.session.caller, params.id)
     return {"rejected": params.id}

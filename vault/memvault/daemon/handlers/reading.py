@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from memvault.daemon.methods import Call, Methods, Who
-from memvault.model import Status
 from memvault.rpc import wire
 from memvault.services import recollect
 from memvault.services.recollect import Question
@@ -78,7 +77,7 @@ async def history(call: Call, params: wire.OneMemory) -> dict[str, Any]:
 
 
 async def inbox(call: Call, params: wire.Page) -> dict[str, Any]:
-    waiting = Filter(status=Status.CANDIDATE)
+    waiting = Filter(waiting=True)
     return await call.keeper.read(
         recollect.page, call.session.caller, waiting, "created", params.limit, params.offset
     )

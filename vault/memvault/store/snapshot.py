@@ -1,0 +1,137 @@
+"""A whole copy of the database at one moment, made while writes go on, and the proof that it is whole.
+
+Owns the copy, what it leaves out, its verification, and what a restored copy takes over from the vault it
+replaces. Knows nothing of backup files, headers or who asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memvault.errors import BackupDamaged, ForeignFile, SchemaNewer, VaultDamaged
+from memvault.keys.envelope import VaultKey
+from memvault.store import backups, events, memories, settings
+from memvault.store.backups import Place
+from memvault.store.connection import Database, Row
+from memvault.store.events import Head
+
+Progress = Callable[[int, int], None]
+
+_CACHE_KIB = 8_192
+"""A copy reads every page once: a large cache would only take memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a copy holds: the head of its event log, its schema, and how many memories."""
+
+    head: Head
+    schema: int
+    memories: int
+
+
+def take(source: Path, key: VaultKey, copy: Path, copy_key: VaultKey, progress: Progress) -> None:
+    """Copy the database `source` as it is now into the new file `copy`, without notes of tasks.
+
+    A read transaction holds the moment, so that writers neither wait nor start the copy anew. What
+    `progress` raises ends it. Raises VaultMissing, VaultDamaged, DiskFull, ReadOnly.
+    """
+    reader = _narrow(source, key, writable=False)
+    try:
+        reader.run("BEGIN")
+        memories.count(reader)
+        target = _narrow(copy, copy_key, writable=True, create=True)
+        try:
+            reader.copy_to(target, progress)
+            _leave_out(target)
+            target.truncate_log()
+        finally:
+            target.close()
+    finally:
+        reader.close()
+
+
+def _narrow(path: Path, key: VaultKey, *, writable: bool, create: bool = False) -> Database:
+    db = Database(path, key, writable=writable, create=create)
+    db.run(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    return db
+
+
+def _leave_out(db: Database) -> None:
+    """Empty the tables of running tasks."""
+    with db.transaction():
+        for table in _tables(db, "task_"):
+            db.run(f'DELETE FROM "{table}"')
+
+
+def _tables(db: Database, prefix: str) -> list[str]:
+    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, ?) = ? ORDER BY name"
+    return [str(row[0]) for row in db.all(sql, (len(prefix), prefix))]
+
+
+def verify(copy: Path, key: VaultKey, newest_schema: int) -> Snapshot:
+    """Open the copy and read all of it: every page, and the event log from end to end.
+
+    Raises VaultDamaged naming what is wrong (also for a wrong key), SchemaNewer.
+    """
+    db = _narrow(copy, key, writable=False)
+    try:
+        schema = int(db.one("PRAGMA user_version")[0])
+        if schema > newest_schema:
+            raise SchemaNewer(f"the copy has schema {schema}, this program knows {newest_schema}")
+        pages = db.damaged_pages()
+        if pages:
+            raise VaultDamaged(f"the copy is not whole: {pages[0]}")
+        event_key = settings.get(db, "secret:events")
+        broken = None if event_key is None else events.first_broken(db, event_key)
+        if broken is not None:
+            raise VaultDamaged(f"the event log in the copy is broken at event {broken}")
+        return Snapshot(events.head(db), schema, memories.count(db))
+    finally:
+        db.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a vault knows that no copy of it may lose: its tombstones and where its backups went."""
+
+    tombstone_key: bytes | None
+    tombstones: list[Row]
+    places: list[Place]
+
+
+def learned(before: Database) -> Learned:
+    """Read it from `before`, which has the current schema. Raises VaultDamaged."""
+    rows = before.all("SELECT * FROM tombstone ORDER BY id")
+    return Learned(settings.get(before, "secret:tombstones"), rows, backups.every(before))
+
+
+def carry_over(known: Learned, after: Database, carried: Database) -> int:
+    """Give `after`, a restored copy, what the vault it replaces had learned.
+
+    The tombstones that are new to it are written to `carried` as well; returns their number. Inside the
+    caller's transaction on `after`. Raises ForeignFile when the two do not share their tombstone key.
+    """
+    if known.tombstone_key != settings.get(after, "secret:tombstones"):
+        raise ForeignFile("the backup keeps its tombstones under another key than this vault")
+    for place in known.places:
+        backups.put(after, place)
+    held = {row[0] for row in after.all("SELECT id FROM tombstone")}
+    fresh = [row for row in known.tombstones if row[0] not in held]
+    if fresh:
+        marks = ", ".join("?" * len(fresh[0]))
+        for db in (after, carried):
+            db.run_many(f"INSERT INTO tombstone VALUES({marks})", fresh)
+    return len(fresh)
+
+
+def buried(carried: Database) -> set[str]:
+    """Ids of the memories that the tombstones in `carried` stand for."""
+    return {str(row[0]) for row in carried.all("SELECT memory FROM tombstone")}
+
+
+def damaged_copy(error: VaultDamaged) -> BackupDamaged:
+    """The error for a backup whose database does not stand up to `verify`."""
+    return BackupDamaged(f"the backup is damaged: {error.message}")
