@@ -26,7 +26,7 @@ WORST = {
     "logins": "https://a:b",
     "key headers": "-----BEGIN PRIVATE KEY-----\n",
     "putty headers": "PuTTY-User-Key-File-2:\n",
-    "putty ends": "Private-Lines:\n",
+    "putty ends": "Private-" + "Lines:\n",
     "escapes": "\\u0041",
     "percent codes": "%25",
     "entities": "&amp;",
