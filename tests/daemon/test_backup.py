@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import signal
@@ -110,7 +111,7 @@ def test_backup_wipe_restore_in_a_new_home_with_the_recovery_code_gives_equal_co
     )
     client.call("memory.edit", {"id": other["id"], "changes": {"content": "部署前先备份数据库和缓存。"}})
     client.call("memory.disable", {"id": client.call("memory.add", fact("The old office is closed."))["id"]})
-    gone = client.call("memory.add", fact("The door code is 4711."))
+    gone = client.call("memory.add", fact("The yard gate closes at 22:40."))
     client.call("memory.delete", {"ids": [gone["id"]]})
     path = tmp_path / "stick" / "mine.mvbackup"
     path.parent.mkdir()
@@ -128,7 +129,7 @@ def test_backup_wipe_restore_in_a_new_home_with_the_recovery_code_gives_equal_co
     copy.call("presence.prove", {"recovery_code": code})
     assert everything(copy) == before
     assert [copy.call("memory.history", {"id": item["id"]}) for item in before] == histories
-    assert copy.call("memory.add", fact("the door code is 4711"))["outcome"] == "refused"
+    assert copy.call("memory.add", fact("the yard gate closes at 22:40"))["outcome"] == "refused"
     assert copy.call("recall", {"query": "部署前"})["results"]
     healthy(copy)
     again = home.person()
@@ -137,7 +138,7 @@ def test_backup_wipe_restore_in_a_new_home_with_the_recovery_code_gives_equal_co
 
 def test_deleted_text_stays_gone_after_restoring_an_older_backup(daemon_home: Any, fact: Any) -> None:
     client = daemon_home.person()
-    gone = client.call("memory.add", fact("The door code is 4711."))
+    gone = client.call("memory.add", fact("The yard gate closes at 22:40."))
     stays = client.call("memory.add", fact("The office opens at nine."))
     made = client.call("backup.make")
     assert client.call("memory.delete", {"ids": [gone["id"]]})["older_backups"] == [made["path"]]
@@ -146,7 +147,7 @@ def test_deleted_text_stays_gone_after_restoring_an_older_backup(daemon_home: An
     done = client.call("backup.restore", {"path": made["path"], "passphrase": daemon_home.passphrase})
     assert (done["memories"], done["removed_by_tombstones"]) == (1, 1)
     assert set(contents(client)) == {stays["id"]}
-    assert client.call("recall", {"query": "door code 4711"})["results"] == []
+    assert client.call("recall", {"query": "yard gate 22:40"})["results"] == []
     (run, *_) = client.call("runs.list")["items"]
     assert run["kind"] == "restore"
     healthy(client)
@@ -251,10 +252,8 @@ def storm(daemon_home: Any, fact: Any, rounds: int) -> None:
         ended = threading.Event()
 
         def work(connection: Client = client, ended: threading.Event = ended) -> None:
-            try:
+            with contextlib.suppress(Closed):
                 connection.call("backup.restore", asked)
-            except Closed:
-                pass
             ended.set()
 
         (thread,) = in_threads(lambda _: work(), 1)

@@ -34,6 +34,7 @@ VALID: dict[str, dict[str, Any]] = {
     "vault.unlock": {"passphrase": "another passphrase"},
     "recall.explain": {"query": "x", "id": "x"},
     "models.use": {"id": "x"},
+    "conflicts.resolve": {"conflict": "x", "keep": "both"},
 }
 
 
@@ -159,7 +160,7 @@ def test_below_an_agent_host_no_person_only_method_works(
     for name in PRESENT:
         assert agent.ask(name, valid(name)).get("error") == "presence_required", name
     assert agent.call("status")["memories"] is None
-    assert agent.call("memory.add", fact(f"An agent says so, {marks} {below}."))["outcome"] == "candidate"
+    assert agent.call("memory.add", fact(f"From now on always run the smoke test after a deploy, {below or 7}."))["outcome"] == "candidate"
     assert agent.ask("memory.add", fact("Corrected.", correct=True))["error"] == "presence_required"
 
 

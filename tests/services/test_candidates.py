@@ -11,15 +11,23 @@ from memvault.model import Draft, Kind, Outcome, Source, SourceType, Status
 from memvault.services import candidates, recollect, remember
 from memvault.services.caller import PERSON, Caller, agent
 from memvault.services.candidates import PENDING, lapse_candidates, sightings
+from memvault.services.change import change
+from memvault.services.intake import checked_claim
+from memvault.services.placing import Written
 from memvault.store import settings
 
 DAY_S = 86_400
 ABOUT = {"subject": "project:alpha", "attribute": "queue"}
 
 
-def propose(desk: Any, caller: Caller, content: str, *sources: Source, **claim: Any) -> Any:
-    draft = desk.draft(content, **claim)
-    return remember.add(desk.vault, caller, Draft(draft.claim, sources), correct=False)
+def propose(desk: Any, caller: Caller, content: str, *sources: Source, **claim: Any) -> Written:
+    """A proposal that passed the gate, whose own tests are elsewhere."""
+    draft = Draft(checked_claim(desk.draft(content, **claim).claim), sources)
+    reason = candidates.refusal(desk.vault, caller, draft)
+    if reason is not None:
+        return Written(Outcome.REFUSED, None, None, reason, None)
+    with change(desk.vault, "add", caller.actor) as work:
+        return candidates.propose(work, caller, draft)
 
 
 def heard(ref: str, task: str | None = None, index: int | None = None, kind: str = "user") -> Source:
@@ -95,11 +103,30 @@ def test_observations_that_share_a_reference_or_a_task_are_counted_once() -> Non
 
 
 def test_a_flagged_candidate_is_never_promoted_by_itself(desk: Any, robot: Caller) -> None:
-    first = propose(desk, robot, "The queue is redis.", heard("s1"), **ABOUT, value="redis")
-    with desk.vault.writer.transaction():
-        candidates.memories.set_flags(desk.vault.writer, first.id, ["injection"])
-    propose(desk, robot, "The queue is redis.", heard("s2"), **ABOUT, value="redis")
+    claim = desk.draft("The queue is redis.", **ABOUT, value="redis").claim
+    for ref, flags in (("s1", ()), ("s2", ("suspicious",)), ("s3", ())):
+        with change(desk.vault, "add", robot.actor) as work:
+            first = candidates.propose(work, robot, Draft(claim, (heard(ref),)), flags)
     assert desk.get(first.id).status is Status.CANDIDATE
+    confirmed = candidates.confirm(desk.vault, PERSON, first.id)
+    assert (confirmed.status, confirmed.flags) == (Status.ACTIVE, ()), "a person looked"
+
+
+STATED = [
+    "Always start the queue of alpha with redis, never with kafka.",
+    "以后阿尔法项目的队列一律用 redis。",
+]
+
+
+@pytest.mark.parametrize("content", STATED)
+def test_through_the_gate_two_user_messages_make_a_fact_active(
+    desk: Any, robot: Caller, content: str
+) -> None:
+    for number, ref in enumerate(("s1", "s2")):
+        draft = Draft(desk.draft(content).claim, (Source(SourceType.USER, ref, ref, 3, content),))
+        answer = remember.add(desk.vault, robot, draft, correct=False)
+        assert answer.outcome is Outcome.CANDIDATE
+        assert desk.get(answer.id).status is (Status.ACTIVE if number else Status.CANDIDATE)
 
 
 @pytest.mark.parametrize(
@@ -159,10 +186,10 @@ def test_at_most_three_candidates_per_turn_and_source(desk: Any, robot: Caller) 
         assert propose(desk, robot, f"Office {other} has a key.", other).outcome is Outcome.CANDIDATE
 
 
-def test_a_source_that_names_no_turn_has_one_an_hour(desk: Any, robot: Caller, clock: Any) -> None:
+def test_a_source_that_names_no_turn_has_one_in_ten_minutes(desk: Any, robot: Caller, clock: Any) -> None:
     outcomes = [propose(desk, robot, f"Office {n} has key {n}.", heard("s1")).outcome for n in range(4)]
     assert outcomes[-1] is Outcome.REFUSED
-    clock.advance(3_601)
+    clock.advance(601)
     assert propose(desk, robot, "Office 9 has key 9.", heard("s1")).outcome is Outcome.CANDIDATE
 
 
@@ -182,7 +209,7 @@ def test_30_days_without_confirmation_deletes_without_tombstone(desk: Any, robot
     desk.whole()
 
 
-# -------------------------------------------------------------------------------------------- no feedback loop
+# ------------------------------------------------------------------------------------------- no feedback loop
 
 
 def tell(desk: Any, caller: Caller, query: str, *, log: bool = True) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memvault.errors import Illegal, NotFound, Usage
+from memvault.errors import Illegal, NotFound, Refused, Usage
 from memvault.model import Authority, Outcome, Status
 from memvault.services import candidates, recollect, remember, verdicts
 from memvault.services.caller import PERSON
@@ -45,7 +45,8 @@ def test_a_conflict_is_listed_with_its_sides_since_when_and_what_else_would_chan
     clock.advance(60)
     since = desk.vault.now()
     one, two = contradict(desk, "3000", "4000")
-    waiting = desk.add("The port is 5000.", value="5000", caller=robot, source="conversation:b", **ABOUT)
+    said = "Always use port 5000 for the gateway."
+    waiting = desk.add(said, value="5000", caller=robot, source="conversation:b", **ABOUT)
     contradict(desk, "a", "b", subject="other")
     found = listed(desk)
     assert found["total"] == 2
@@ -112,7 +113,7 @@ def test_both_adds_a_condition_to_each_and_makes_both_active(desk: Any) -> None:
     done = decide(desk, one, "both", conditions={one: "production", two: "测试"}, why="two places")
     assert [record.claim.conditions for record in done.records] == ["production", "测试"]
     assert {record.status for record in done.records} == {Status.ACTIVE}
-    assert {record.confidence for record in done.records} == {pytest.approx(0.95)}
+    assert [record.confidence for record in done.records] == [pytest.approx(0.95)] * 2
     assert {hit["id"] for hit in desk.recall("port")} == {one, two}
     again = desk.add("The port is 4000.", value="4000", conditions="测试", **ABOUT)
     assert (again.outcome, again.id) == (Outcome.MERGED, two)
@@ -158,6 +159,16 @@ def test_what_is_no_conflict_cannot_be_decided(desk: Any) -> None:
     with pytest.raises(Usage):
         decide(desk, one, "both", conditions={active: "x", one: "y", two: "z"})
     assert {desk.get(id_).status for id_ in (one, two)} == {Status.CONFLICT}
+
+
+def test_a_credential_in_the_reason_or_a_condition_of_a_verdict_is_refused(desk: Any) -> None:
+    one, two = contradict(desk, "3000", "4000")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for how in ({"why": f"see {secret}"}, {"conditions": {one: secret, two: "tests"}}):
+        with pytest.raises(Refused) as refusal:
+            decide(desk, one, one if "why" in how else "both", **how)
+        assert secret not in refusal.value.message
+    assert desk.get(one).status is Status.CONFLICT
 
 
 def test_a_verdict_is_rolled_back_as_one_and_that_can_be_taken_back_again(desk: Any) -> None:

@@ -1,4 +1,4 @@
-"""The worked example of SPEC 6: one deploy command three months ago, another last week, three kinds of evidence."""
+"""The worked example of SPEC 6: one deploy command months ago, another last week, and what was said."""
 
 from __future__ import annotations
 

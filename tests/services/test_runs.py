@@ -134,7 +134,7 @@ def test_an_import_of_several_steps_is_one_run(desk: Any, tmp_path: Path, monkey
 
 def test_deletions_and_rejections_are_never_taken_back(desk: Any, robot: Any) -> None:
     gone = desk.delete(desk.add("Gone.").id)
-    waiting = desk.add("Proposed.", caller=robot)
+    waiting = desk.add("From now on always run the smoke test after a deploy.", caller=robot)
     candidates.reject(desk.vault, PERSON, waiting.id)
     rejected = runs.page(desk.vault.reader, 1, 0)[0][0]
     assert rejected["kind"] == "reject"
@@ -182,7 +182,7 @@ def test_undo_takes_back_the_persons_newest_change_and_then_the_one_before(desk:
     remember.verify(desk.vault, PERSON, one.id)
     gone = desk.add("Gone.")
     desk.delete(gone.id)
-    waiting = desk.add("Proposed.", caller=robot)
+    waiting = desk.add("From now on always run the smoke test after a deploy.", caller=robot)
     maintain.undo(desk.vault, PERSON)
     assert desk.get(one.id).claim.content == "One."
     assert desk.get(waiting.id), "what others did is not undone"
@@ -227,7 +227,7 @@ def test_any_run_can_be_taken_back_to_what_it_found(desk: Any, robot: Any, seed:
                     source = rnd.choice(["user:me", "conversation:a", "conversation:b", "import:n"])
                     correct = rnd.random() < 0.3
                     written = desk.add(f"Port {value}.", **claim, source=source, correct=correct)
-                    ids.append(written.id)
+                    ids += [written.id] if written.id else []
                 case 1:
                     remember.edit(
                         desk.vault, PERSON, target, {"content": f"Port {step}, edited."}, None, None
@@ -235,7 +235,9 @@ def test_any_run_can_be_taken_back_to_what_it_found(desk: Any, robot: Any, seed:
                 case 2:
                     remember.switch(desk.vault, PERSON, target, on=rnd.random() < 0.5)
                 case 3:
-                    ids.append(desk.add(f"Port {value}.", **claim, caller=robot).id)
+                    text = f"Always use port {value} from now on."
+                    written = desk.add(text, **claim, caller=robot)
+                    ids += [written.id] if written.id else []
                 case _:
                     candidates.confirm(desk.vault, PERSON, target)
         except MemvaultError:

@@ -14,7 +14,7 @@ from memvault.lifecycle import Move
 from memvault.model import Draft, Kind, Record, Source, SourceType, Status
 from memvault.services import candidates, remember, verdicts
 from memvault.services.caller import PERSON
-from memvault.services.change import EVERYTHING
+from memvault.services.change import EVERYTHING, change
 from memvault.store import events, memories
 from memvault.store.memories import Filter
 
@@ -59,9 +59,12 @@ class Walk:
             value=value,
             conditions=rnd.choice((None, None, None, "nightly")),
         ).claim
-        who = rnd.choice((PERSON, PERSON, self.robot))
-        correct = who is PERSON and rnd.random() < 0.15
-        remember.add(self.desk.vault, who, Draft(claim, (source,)), correct=correct)
+        draft = Draft(claim, (source,))
+        if rnd.random() < 0.3:
+            with change(self.desk.vault, "add", self.robot.actor) as work:
+                candidates.propose(work, self.robot, draft)
+        else:
+            remember.add(self.desk.vault, PERSON, draft, correct=rnd.random() < 0.15)
 
     def _one(self) -> str:
         return self.rnd.choice(self.records()).id if self.records() else "none"

@@ -49,6 +49,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "run": ("runs:run", "Show what one run changed."),
         "rollback": ("runs:rollback", "Take a whole run back."),
         "undo": ("runs:undo", "Take your newest change back."),
+        "tombstones": ("tombstones:tombstones", "List or lift what keeps deleted memories out."),
     },
     "In and out": {
         "import": ("importing:import_", "Bring memories in from another place."),

@@ -103,7 +103,7 @@ def _trust_rows(record: Record) -> list[tuple[str, str]]:
     return [
         ("trust", f"{trust}, {words(record.get('sensitivity'))}, seen {record.get('observations', 1)}×"),
         *[("from", source_line(source)) for source in rows(record, "sources")],
-        ("flags", words(record.get("flags"))),
+        ("flags", words(record.get("flags")).replace("_", " ")),
         ("replaces", words(record.get("supersedes"))),
         ("created", when(record.get("created_at"))),
         ("updated", when(record.get("updated_at"))),

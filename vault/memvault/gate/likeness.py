@@ -21,7 +21,7 @@ from itertools import pairwise
 import Stemmer
 
 from memvault.gate import filler
-from memvault.gate.marks import CJK, LETTER, take_marks
+from memvault.gate.marks import CJK, LETTER, plain_numbers, take_marks
 from memvault.text import words
 
 GRAM = 3
@@ -31,7 +31,7 @@ _STRAIGHT = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘"
 _EMOJI = "\ufe0f"
 """Asks for the coloured form of the character before it."""
 _SIGNS = re.compile(
-    rf"{LETTER}+[+#]+(?!\w)|!=|==|<=|>=|≤|≥|≠|±|[<>](?=\s*[-+]?\d)|[$€£¥₹₩₽₿%‰°]|(?<![\w)\]'-])-(?=\d)"
+    rf"(?<!{LETTER}){LETTER}++[+#]+(?!\w)|!=|==|<=|>=|≤|≥|≠|±|[<>](?=\s*[-+]?\d)|[$€£¥₹₩₽₿%‰°]|(?<![\w)\]'-])-(?=\d)"
 )
 """What `text.words` drops though it tells claims apart: C++ and C#, < and >, $ and €, -5 and 5."""
 _TOKENS = re.compile(rf"[{CJK}]|{LETTER}+(?:'{LETTER}+)?(?:[+#]+(?!\w))?|[^\w\s]")
@@ -42,7 +42,9 @@ _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|「([^」\n]{1,80})」|《([^》\n]{1
 _CAPITAL = re.compile(rf"(?<!{LETTER})[A-Z]{LETTER}*")
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 _ARROWS = "→←↑↓"
-_INNER = re.compile(rf"{LETTER}+(?:[._/@]{LETTER}+)+|[a-z]+(?:[A-Z][a-z]+)+|(?:[A-Z][a-z]+){{2,}}")
+_INNER = re.compile(
+    rf"(?<!{LETTER})(?:{LETTER}++(?:[._/@]{LETTER}++)+|[a-z]++(?:[A-Z][a-z]++)+|(?:[A-Z][a-z]++){{2,}})"
+)
 _SURNAMES = (
     "张王李赵刘陈杨黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜"
     "范方石姚谭廖邹熊陆郝孔崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易武乔贺赖龚"
@@ -58,7 +60,7 @@ class Likeness:
     """Features of one text, folded: none depends on case, and only `shingles` a little on order."""
 
     bag: tuple[str, ...]
-    """Every word as often as it occurs, sorted, with the signs that belong to words."""
+    """Every word as often as it occurs, sorted, with the signs that belong to words and whole numbers."""
     marks: frozenset[str]
     """Numbers, days, amounts, comparisons, negations."""
     tokens: frozenset[str]
@@ -72,10 +74,11 @@ class Likeness:
 def likeness(text: str) -> Likeness:
     """The features of `text`; never raises, whatever the text."""
     shown = _shown(text)
+    folded = shown.casefold()
     marks, runs = _read(shown)
     tokens = frozenset(token for run in runs for token in run)
     return Likeness(
-        bag=tuple(sorted([*words(shown), *_SIGNS.findall(shown.casefold())])),
+        bag=tuple(sorted([*words(shown), *_SIGNS.findall(folded), *plain_numbers(folded)])),
         marks=marks,
         tokens=tokens,
         names=tokens & _names(shown),
@@ -83,8 +86,8 @@ def likeness(text: str) -> Likeness:
     )
 
 
-def gist(text: str) -> tuple[str, ...]:
-    """What a short text such as a value says, without filler, case and order."""
+def core(text: str) -> tuple[str, ...]:
+    """What a short text, such as a value, says: without filler, case and order."""
     found = likeness(text)
     return tuple(sorted(found.tokens | found.marks)) or found.bag
 

@@ -101,6 +101,15 @@ def take_marks(text: str) -> tuple[frozenset[str], str]:
     return frozenset(found), text
 
 
+def plain_numbers(text: str) -> list[str]:
+    """Numbers that are written in several pieces, each as one: 9:30, 2026/03/02, 二十三. In any order."""
+    found: set[str] = set()
+    for match in _WORD.finditer(text):
+        _numbers(match, found)
+    numerals = [match[2] for match in _NUMERAL.finditer(text) if len(match[2]) > 1]
+    return [*found, *(f"number:{_value(numeral)}" for numeral in numerals)]
+
+
 def _numbers(match: re.Match[str], found: set[str]) -> str:
     """Take the pieces with digits out of a word: all of `v1.2-rc1`, the 18 of `node-18`."""
     word = match[0]

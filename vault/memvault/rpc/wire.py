@@ -145,6 +145,10 @@ class OneRun(Params, frozen=True):
     run: str
 
 
+class OneTombstone(Params, frozen=True):
+    id: str
+
+
 class RollBack(Params, frozen=True):
     run: str
     with_dependents: bool = False

@@ -23,6 +23,11 @@ class Caller:
     is_person: bool
     reach: Reach
 
+    @property
+    def is_agent(self) -> bool:
+        """A known agent; a process that has not shown whose it is only lacks the person's rights."""
+        return self.actor.startswith("agent:")
+
 
 PERSON = Caller(
     "person",

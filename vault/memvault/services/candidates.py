@@ -11,15 +11,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memvault.clock import iso, parse
-from memvault.errors import Illegal, NotFound, Refused
+from memvault.errors import Illegal, NotFound
 from memvault.gate.compare import same_claim
 from memvault.gate.score import MOST_CANDIDATES
 from memvault.lifecycle import Move
 from memvault.model import Authority, Draft, Kind, Outcome, Record, Source, SourceType, Status
-from memvault.services import told
+from memvault.services import graves, told
 from memvault.services.caller import PERSON, Caller
 from memvault.services.change import Change, change, fetch
-from memvault.services.graves import tombstoned
 from memvault.services.placing import (
     REVIEW_REPLACEMENT,
     Newcomer,
@@ -43,7 +42,7 @@ SIGHTINGS = 2
 LAPSE_AFTER = timedelta(days=30)
 """A candidate that nobody confirmed or proposed again for so long goes, without a tombstone."""
 
-TURN = timedelta(hours=1)
+TURN = timedelta(minutes=10)
 """How long a source that names no turn counts as one."""
 
 PENDING = "proposed; a person confirms it"
@@ -53,7 +52,7 @@ def refusal(vault: Vault, caller: Caller, draft: Draft) -> str | None:
     """Why this proposal is not even held: an echo of memvault itself, or one too many of its turn."""
     if _echo(vault, caller, draft):
         name, reason = "refused:echo", "it came from memvault itself and is no new observation"
-    elif _crowded(vault, draft):
+    elif _crowded(vault, caller, draft):
         name = "refused:too_many"
         reason = (
             f"{MOST_CANDIDATES} proposals of this turn and source are held already: only conclusions count"
@@ -74,12 +73,12 @@ def _echo(vault: Vault, caller: Caller, draft: Draft) -> bool:
     return bool(ids) and bool(memories.get(vault.writer, ids, caller.reach))
 
 
-def _crowded(vault: Vault, draft: Draft) -> bool:
+def _crowded(vault: Vault, caller: Caller, draft: Draft) -> bool:
     waiting = _waiting_twin(vault, draft)
     for source in draft.sources:
         turn = source.task is not None or source.message_index is not None
         since = "" if turn else iso(parse(vault.now()) - TURN)
-        held = memories.proposed_from(vault.writer, source, since)
+        held = memories.proposed_from(vault.writer, caller.actor, source, since)
         if len([id_ for id_ in held if waiting is None or id_ != waiting.id]) >= MOST_CANDIDATES:
             return True
     return False
@@ -93,9 +92,12 @@ def _waiting_twin(vault: Vault, draft: Draft) -> Record | None:
     return None
 
 
-def propose(work: Change, caller: Caller, draft: Draft) -> Written:
-    """Hold a checked draft, or add its source to the candidate that says the same, and promote what was seen
-    twice. The answer is the same in every case."""
+def propose(work: Change, caller: Caller, draft: Draft, flags: Sequence[str] = ()) -> Written:
+    """Hold a checked draft, or add its source to the candidate that says the same.
+
+    What was seen twice is promoted. The answer is the same in every case. `flags` say what a person should
+    look at: they rule promotion out.
+    """
     authority = authority_of(caller, draft.sources)
     twin = _waiting_twin(work.vault, draft)
     if twin is None:
@@ -103,9 +105,18 @@ def propose(work: Change, caller: Caller, draft: Draft) -> Written:
         work.create(record, Move.PROPOSE, PENDING)
     else:
         record = _seen_again(work, twin, draft, authority)
+    for name in flags:
+        record = work.flag(record, name)
     if record.claim.kind in PROMOTABLE and not record.flags and sightings(record.sources) >= SIGHTINGS:
         promote(work, record)
     return Written(Outcome.CANDIDATE, record.id, 1, PENDING, work.run, changed=record is not twin)
+
+
+def hold(work: Change, caller: Caller, draft: Draft, flags: Sequence[str] = ()) -> Written:
+    """Keep for a person what resembles something deleted: it never becomes active by itself (SPEC 7)."""
+    graves.count_held(work.vault)
+    written = propose(work, caller, draft, (*flags, graves.RESEMBLES))
+    return replace(written, reason=graves.HELD) if caller.is_person else written
 
 
 def _seen_again(work: Change, twin: Record, draft: Draft, authority: Authority) -> Record:
@@ -162,20 +173,24 @@ def readable(vault: Vault, caller: Caller, memory: str) -> Record:
 
 
 def confirm(vault: Vault, caller: Caller, memory: str) -> Record:
-    """A person confirms a candidate: it is weighed like a new claim of theirs. A replacement that waits for a
-    look is thereby seen. Raises Illegal, Refused."""
+    """A person confirms a candidate: it is weighed like a new claim of theirs.
+
+    A replacement that waits for a look is thereby seen. Raises Illegal, Refused.
+    """
     record = readable(vault, caller, memory)
     if REVIEW_REPLACEMENT in record.flags:
         return _accept(vault, caller, record)
     if record.status is not Status.CANDIDATE:
         raise Illegal(f"only a candidate can be confirmed, this memory is {record.status}")
     draft = Draft(record.claim, record.sources, None, record.created_at)
-    refused = tombstoned(vault, draft)
-    if refused is not None:
-        raise Refused(refused.reason)
+    grave = graves.tombstoned(vault, draft)
+    if grave is not None and grave.forbids:
+        graves.refuse(vault, grave)
     authority = stronger(record.authority, Authority.USER_CONFIRMED)
     confidence = max(record.confidence, CONFIDENCE[authority])
     with change(vault, "confirm", caller.actor) as work:
+        for name in record.flags:
+            record = work.unflag(record, name)  # what held it is settled: a person looked
         written = place(work, Newcomer(draft, authority, confidence, record, Move.CONFIRM))
     return fetch(vault, str(written.id))
 

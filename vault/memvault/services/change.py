@@ -16,8 +16,9 @@ from memvault.errors import NotFound
 from memvault.ids import new_id
 from memvault.lifecycle import Move
 from memvault.model import Authority, Claim, Record, Source, Status
+from memvault.services import graves
 from memvault.services.vault import Vault
-from memvault.store import codec, events, memories, runs, tombstones, vectors
+from memvault.store import codec, events, memories, runs, vectors
 from memvault.store.events import Event, Head
 from memvault.store.memories import Reach
 
@@ -123,14 +124,14 @@ class Change:
     def erase(
         self, record: Record, move: Move, reason: str | None, *, tombstone: bool, source: str | None
     ) -> None:
-        """Remove text, evidence, vectors, terms, versions, payloads and images; a tombstone may stay."""
+        """Remove text, evidence, vectors, terms, versions, payloads and images; a tombstone may stay.
+
+        `source`: the source or session that was deleted as a whole.
+        """
         lifecycle.check(move, record.status, Status.DELETED)
-        db, key = self.vault.writer, self.vault.secrets.tombstones
         if tombstone:
-            ref = None if source is None else tombstones.source_print(key, source)
-            for claim in self._claims_of(record):
-                prints = tombstones.prints(key, claim)
-                tombstones.put(db, new_id(), self.at, self.run, record.id, prints, ref)
+            claims = self._claims_of(record)
+            graves.bury(self.vault, record.id, claims, self.at, self.run, by_source=source is not None)
         self.forget(record.id)
         # The reason may quote the claim, so it is kept in the tombstone's event only as a length.
         self._event(
@@ -199,6 +200,11 @@ class Change:
         """An event that changes neither claim nor state, such as a verification."""
         self._event(memory, word, status, status, version, version, {"reason": reason})
 
+    def lifted(self, memory: str | None, tombstones: Sequence[str]) -> None:
+        """These tombstones refuse nothing any more; `memory` is what the first one stood for."""
+        state = None if memory is None else Status.DELETED
+        self._event(memory, "lift", state, state, None, None, {"tombstones": list(tombstones)})
+
     def _keep(self, record: Record) -> None:
         runs.keep_image(self.vault.writer, self.run, record.id, image_of(record))
 
@@ -216,7 +222,7 @@ class Change:
 
     def _event(
         self,
-        memory: str,
+        memory: str | None,
         word: str,
         before: Status | None,
         after: Status | None,
@@ -224,7 +230,8 @@ class Change:
         version_after: int | None,
         payload: dict[str, Any],
     ) -> None:
-        self.touched[memory] = None
+        if memory is not None:
+            self.touched[memory] = None
         event = Event(
             type=str(word),
             at=self.at,

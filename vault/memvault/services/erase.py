@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from memvault.errors import Busy, DiskFull, NotFound, Usage
 from memvault.lifecycle import Move
-from memvault.services import backup
+from memvault.services import backup, graves
 from memvault.services.caller import Caller
 from memvault.services.change import change
 from memvault.services.vault import Vault, keep_reserve
-from memvault.store import memories
+from memvault.store import memories, tombstones
 from memvault.store.memories import Filter
 
 CHECKPOINT_TIMEOUT_S = 10.0
@@ -35,6 +35,7 @@ class Selection:
 @dataclass(frozen=True, slots=True)
 class Erased:
     ids: list[str]
+    tombstones: int
     run: str
     older_backups: list[str]
 
@@ -75,16 +76,20 @@ def erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> E
 
 
 def _erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> Erased:
+    """A source is forbidden only when all of it goes: of a part, the rest may be written again."""
     found = select(vault, caller, wanted)
-    by_source = wanted.source or wanted.session
+    named = graves.source_name(wanted.source, wanted.session)
     with change(vault, "delete", caller.actor) as work:
         for start in range(0, len(found), 500):
             batch = memories.get(vault.writer, found[start : start + 500], caller.reach)
             for record in batch.values():
-                work.erase(record, Move.DELETE, why, tombstone=True, source=by_source)
+                work.erase(record, Move.DELETE, why, tombstone=True, source=named)
+        if found and named and wanted == Selection(source=wanted.source, session=wanted.session):
+            graves.bury_source(vault, named, work.at, work.run)
     empty_log(vault)
     keep_reserve(vault.layout)
-    return Erased(found, work.run, older_backups(vault))
+    left = tombstones.count_of_run(vault.writer, work.run)
+    return Erased(found, left, work.run, older_backups(vault))
 
 
 def empty_log(vault: Vault) -> None:

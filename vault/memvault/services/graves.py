@@ -1,28 +1,155 @@
-"""The tombstones' door: what was deleted for good stays out (SPEC 7).
+"""The tombstones' door: what was deleted for good stays out, what resembles it waits for a person (SPEC 7).
 
-Owns what a deleted claim, its words or its source refuse. Every way in asks here.
+Owns what a deleted claim, its words or its source refuse, what is only alike, and what a deletion leaves
+behind. Every way in asks `tombstoned`: add, propose, edit, import, confirm, roll back, restore, and those to
+come. Knows nothing of who asks or of what is made of the answer.
 """
 
 from __future__ import annotations
 
-from memvault.model import Draft, Outcome, Source
-from memvault.services.placing import Written
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from memvault.errors import Refused
+from memvault.gate.likeness import Likeness, core, likeness
+from memvault.ids import new_id
+from memvault.model import Claim, Draft, Outcome, Source
 from memvault.services.vault import Vault
-from memvault.store import tombstones
+from memvault.store import settings, sketch, tombstones
+from memvault.store.tombstones import Near, Parts, Prints
+
+RESEMBLES = "resembles_deleted"
+"""Flag of a memory that was held because it resembles something deleted."""
+
+HELD = "resembles something you deleted"
+
+ALIKE = 0.55
+"""Share of words and pieces of words in common from which two texts resemble each other; chosen in
+tests/services/test_resembling.py: case, order and filler leave 0.6 and more, unrelated texts 0.3 and less."""
+
+_WITHIN = "\x1e"
 
 
-def tombstoned(vault: Vault, draft: Draft) -> Written | None:
-    """A refusal when the claim, its content, its words or its source were deleted for good."""
-    key = vault.secrets.tombstones
-    names = [name for source in draft.sources for name in _names_of(source)]
-    refs = [tombstones.source_print(key, name) for name in names]
-    if tombstones.match(vault.writer, tombstones.prints(key, draft.claim), refs) is None:
+@dataclass(frozen=True, slots=True)
+class Grave:
+    """A tombstone that was met. `forbids`: the claim is refused; otherwise it is held for a person."""
+
+    tombstone: str
+    forbids: bool
+    of_source: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.REFUSED if self.forbids else Outcome.CANDIDATE
+
+    @property
+    def reason(self) -> str:
+        """One sentence for a person; an agent is told nothing of it."""
+        if not self.forbids:
+            return f"it {HELD}"
+        what = "its source was" if self.of_source else "it was"
+        return f"{what} deleted for good; a person can lift the tombstone {self.tombstone}"
+
+    @property
+    def hint(self) -> str:
+        return f"`memvault tombstones lift {self.tombstone}` allows it again."
+
+
+def tombstoned(vault: Vault, draft: Draft) -> Grave | None:
+    """The tombstone that a checked draft meets, the strictest first. Reads from the writer's connection."""
+    db, key = vault.writer, vault.secrets.tombstones
+    if not tombstones.any_standing(db):
         return None
-    reason = "it was deleted for good; a person can lift the tombstone" if draft.sources else "it was deleted"
-    return Written(Outcome.REFUSED, None, None, reason, None)
+    names = [name for source in draft.sources for name in _names_of(source)]
+    found = tombstones.forbidding_source(db, [tombstones.source_print(key, name) for name in names])
+    if found is not None:
+        return Grave(found, forbids=True, of_source=True)
+    features = likeness(draft.claim.content)
+    prints = _prints(key, draft.claim, features)
+    found = tombstones.forbidding(db, prints)
+    if found is not None:
+        return Grave(found, forbids=True)
+    for old in tombstones.near(db, prints):
+        if _resembles(key, prints, features, old):
+            return Grave(old.tombstone, forbids=False)
+    return None
+
+
+def _resembles(key: bytes, new: Prints, features: Likeness, old: Near) -> bool:
+    """Whether `new`, whose marks are those of `old` or whose value is, says the same in other words.
+
+    A word in the place of another is a different claim, and so is a further name; a word more or less is not.
+    """
+    if new.about is not None and new.about == old.about:
+        return new.worth == old.worth
+    if new.sketch is None or old.sketch is None:
+        return False
+    names = sketch.buckets(key, features.names)
+    counts = list(zip(old.buckets, new.buckets, names, strict=True))
+    more, less = any(now > was for was, now, _ in counts), any(now < was for was, now, _ in counts)
+    further_name = any(now > was and named > was for was, now, named in counts)
+    if further_name or (more and less):
+        return False
+    return sketch.likeness_of(old.sketch, new.sketch) >= ALIKE
+
+
+def newly_met(vault: Vault, old: Claim, new: Claim) -> Grave | None:
+    """For a memory that changes its text: the tombstone that the new text meets and the old one did not.
+
+    What the old text meets already is no resurrection: the memory stayed when the other was deleted.
+    """
+    grave = tombstoned(vault, Draft(new, ()))
+    if grave is None:
+        return None
+    before = tombstoned(vault, Draft(old, ()))
+    same = before is not None and before.tombstone == grave.tombstone and before.forbids >= grave.forbids
+    return None if same else grave
+
+
+def refuse(vault: Vault, grave: Grave) -> NoReturn:
+    """Count and raise Refused. Opens a transaction."""
+    with vault.writer.transaction():
+        count_refusal(vault)
+    raise Refused(grave.reason, grave.hint)
+
+
+def count_refusal(vault: Vault) -> None:
+    """Inside the caller's transaction."""
+    settings.count(vault.writer, "prevented_resurrections")
+
+
+def count_held(vault: Vault) -> None:
+    """Inside the caller's transaction."""
+    settings.count(vault.writer, "held_resemblances")
+
+
+def bury(vault: Vault, memory: str, claims: Sequence[Claim], at: str, run: str, *, by_source: bool) -> None:
+    """Leave one tombstone for a memory: the prints of the claim in every version it had."""
+    key = vault.secrets.tombstones
+    found = [_prints(key, claim, likeness(claim.content)) for claim in claims]
+    tombstones.put(vault.writer, new_id(), at, run, memory, found, by_source=by_source)
+
+
+def bury_source(vault: Vault, name: str, at: str, run: str) -> None:
+    """Leave a tombstone for a source, or for a session, as a person called it."""
+    print_ = tombstones.source_print(vault.secrets.tombstones, name)
+    tombstones.put(vault.writer, new_id(), at, run, None, (), by_source=True, source=print_)
+
+
+def source_name(source: str | None, session: str | None) -> str | None:
+    """One name for a source, a session, or a source within a session."""
+    return _WITHIN.join(name for name in (source, session) if name) or None
 
 
 def _names_of(source: Source) -> list[str]:
-    """What a person may have called this source, or its session, when deleting by it."""
-    names = [source.ref, f"{source.type}:{source.ref}"]
-    return names if source.task is None else [*names, source.task]
+    """What a person may have called this source, its session, or both, when deleting by it."""
+    refs = [source.ref, f"{source.type}:{source.ref}"]
+    if source.task is None:
+        return refs
+    return [*refs, source.task, *(f"{ref}{_WITHIN}{source.task}" for ref in refs)]
+
+
+def _prints(key: bytes, claim: Claim, found: Likeness) -> Prints:
+    value = () if claim.value is None else core(claim.value)
+    return tombstones.prints(key, claim, Parts(found.bag, found.marks, found.tokens, found.shingles, value))

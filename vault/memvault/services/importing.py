@@ -17,15 +17,17 @@ from memvault.ids import new_id
 from memvault.importers import IMPORTERS
 from memvault.importers.base import Found, Item, Target, Unreadable
 from memvault.model import Authority, Draft, Outcome, Record, Scope, Source, Status
+from memvault.services import graves
 from memvault.services.caller import Caller
+from memvault.services.candidates import hold, propose
 from memvault.services.change import Change, change
-from memvault.services.graves import tombstoned
 from memvault.services.intake import checked_claim, checked_source
-from memvault.services.placing import Written, newcomer, take_place
+from memvault.services.placing import Written, is_known, newcomer, take_place
 from memvault.services.remember import write
+from memvault.services.screening import count_refusal, screen
 from memvault.services.trust import authority_of
 from memvault.services.vault import Vault
-from memvault.store import memories, runs, settings
+from memvault.store import memories, runs
 from memvault.text import fold
 
 STEP_S = 0.05
@@ -179,16 +181,25 @@ class ImportJob:
             claim=checked_claim(draft.claim),
             sources=tuple(checked_source(self._placed(source)) for source in draft.sources),
         )
-        refusal = tombstoned(self.vault, draft)
-        if refusal is not None:
-            settings.count(self.vault.writer, "prevented_resurrections")
-            return refusal
+        grave = graves.tombstoned(self.vault, draft)
+        if grave is not None and grave.forbids:
+            graves.count_refusal(self.vault)
+            return Written(Outcome.REFUSED, None, None, grave.reason, None)
         before, same = _before(self.vault, draft)
         if before is not None and same:
             return Written(Outcome.MERGED, before.id, before.version, "known already", None, changed=False)
-        if before is not None:
+        held = grave is not None and not is_known(self.vault, draft.claim)
+        if before is not None and not held:
             new = newcomer(draft, authority_of(self.caller, draft.sources))
             return take_place(work, new, before, "the document says something else by now")
+        screened = screen(draft, agent=False, imported=True)
+        if screened.refusal is not None:
+            count_refusal(self.vault, screened)
+            return Written(Outcome.REFUSED, None, None, screened.refusal, None)
+        if held:
+            return hold(work, self.caller, draft, screened.flags)
+        if screened.flags:
+            return propose(work, self.caller, draft, screened.flags)
         key = self.vault.derive(draft.claim).content_key
         again = key in self._seen
         self._seen.add(key)

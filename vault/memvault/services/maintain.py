@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memvault.errors import DependentChanges, Illegal, NotFound, VaultDamaged
-from memvault.services import backup
+from memvault.errors import DependentChanges, Illegal, NotFound, Refused, VaultDamaged
+from memvault.model import Claim
+from memvault.services import backup, graves
 from memvault.services.caller import Caller
 from memvault.services.change import EVERYTHING, Change, change
 from memvault.services.vault import Vault
-from memvault.store import backups, events, memories, runs, settings, tombstones, vectors
+from memvault.store import backups, codec, events, memories, runs, settings, tombstones, vectors
 
 Found = tuple[bool, str, str]
 """Whether all is well, what was found, and how to mend it."""
@@ -40,7 +41,7 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
     """Restore what `run` found. Deletions stay deletions; versions and events only grow.
 
     Raises NotFound, Illegal (nothing to take back), DependentChanges when later runs changed the same
-    memories and `with_dependents` was not given.
+    memories and `with_dependents` was not given, Refused when a tombstone forbids what would come back.
     """
     found = runs.get(vault.writer, run)
     if found is None:
@@ -51,6 +52,8 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
         raise Illegal("the run is still going on", "Cancel it, or wait until it has ended.")
     if found["kind"] in ("delete", "reject"):
         raise Illegal("a deletion cannot be taken back: nothing of it is left")
+    if found["kind"] == "lift":
+        raise Illegal("a tombstone that was lifted stays lifted", "Delete the memory again if it came back.")
     dependents = _dependents(vault, run)
     if dependents and not with_dependents:
         raise DependentChanges(
@@ -81,8 +84,16 @@ def _take_back(work: Change, run: str, restored: dict[str, None], removed: dict[
             work.withdraw(record, "its run was taken back")
             removed[memory] = None
         else:
+            _require_allowed(work.vault, record.claim, codec.claim_of(image["claim"]))
             work.restore(record, image, "its run was taken back")
             restored[memory] = None
+
+
+def _require_allowed(vault: Vault, now: Claim, before: Claim) -> None:
+    """Raises Refused when going back would bring back what was deleted for good since (SPEC 7)."""
+    grave = None if now == before else graves.newly_met(vault, now, before)
+    if grave is not None and grave.forbids:
+        raise Refused(f"what it would bring back is refused: {grave.reason}", grave.hint)
 
 
 def _dependents(vault: Vault, run: str) -> list[str]:

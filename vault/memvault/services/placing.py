@@ -12,7 +12,7 @@ from typing import Any
 
 from memvault.clock import iso, parse
 from memvault.errors import Illegal
-from memvault.gate.compare import IN_FORCE, Comparison, Verdict, compare
+from memvault.gate.compare import COMPARABLE, IN_FORCE, Comparison, Verdict, compare, same_claim
 from memvault.ids import new_id
 from memvault.lifecycle import Move
 from memvault.model import Authority, Claim, Draft, Outcome, Record, Source, SourceType, Status
@@ -63,6 +63,11 @@ def known_about(vault: Vault, claim: Claim) -> list[Record]:
         by_id |= {r.id: r for r in memories.with_key(vault.writer, "claim_key", derived.claim_key)}
     by_id |= {r.id: r for r in memories.with_key(vault.writer, "content_key", derived.content_key)}
     return list(by_id.values())
+
+
+def is_known(vault: Vault, claim: Claim) -> bool:
+    """Whether a memory that stands says the same, so that saying it again is nothing new."""
+    return any(r.status in COMPARABLE and same_claim(claim, r.claim) for r in known_about(vault, claim))
 
 
 def place(work: Change, new: Newcomer, *, correct: bool = False) -> Written:

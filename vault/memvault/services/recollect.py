@@ -198,7 +198,8 @@ def page(vault: Vault, caller: Caller, wanted: Filter, sort: str, limit: int, of
     if sort not in memories.SORTS:
         raise Usage(f"no such order: choose {', '.join(memories.SORTS)}")
     records, total = memories.page(vault.reader, caller.reach, wanted, sort, limit, offset)
-    vault.told.note(caller.actor, records)
+    if not caller.is_person:
+        vault.told.note(caller.actor, records)
     return {"items": [plain.record(record) for record in records], "total": total}
 
 

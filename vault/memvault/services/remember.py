@@ -11,17 +11,28 @@ from typing import Any
 
 from memvault.errors import Illegal, Refused, Usage
 from memvault.lifecycle import Move
-from memvault.model import CLAIM_FIELDS, Authority, Draft, Kind, Outcome, Record, Scope, Sensitivity, Status
-from memvault.services import candidates
+from memvault.model import (
+    CLAIM_FIELDS,
+    Authority,
+    Claim,
+    Draft,
+    Kind,
+    Outcome,
+    Record,
+    Scope,
+    Sensitivity,
+    Status,
+)
+from memvault.services import candidates, graves
 from memvault.services.caller import Caller
 from memvault.services.candidates import readable
 from memvault.services.change import Change, change, fetch
-from memvault.services.graves import tombstoned
 from memvault.services.intake import checked_claim, checked_source
-from memvault.services.placing import Written, newcomer, place, settle
+from memvault.services.placing import Written, is_known, newcomer, place, settle
+from memvault.services.screening import count_refusal, credential, require_clean, screen
 from memvault.services.trust import CONFIDENCE, authority_of, lowered
 from memvault.services.vault import Vault
-from memvault.store import memories, settings
+from memvault.store import memories
 
 
 def add(vault: Vault, caller: Caller, draft: Draft, *, correct: bool) -> Written:
@@ -31,21 +42,39 @@ def add(vault: Vault, caller: Caller, draft: Draft, *, correct: bool) -> Written
         claim=checked_claim(draft.claim),
         sources=tuple(checked_source(source) for source in draft.sources),
     )
-    refusal = tombstoned(vault, draft)
-    if refusal is not None:
+    grave = graves.tombstoned(vault, draft)
+    if grave is not None and grave.forbids:
         with vault.writer.transaction():
-            settings.count(vault.writer, "prevented_resurrections")
-        return refusal if caller.is_person else replace(refusal, reason="refused by a rule of this vault")
+            graves.count_refusal(vault)
+        reason = grave.reason if caller.is_person else "refused by a rule of this vault"
+        return Written(Outcome.REFUSED, None, None, reason, None)
+    screened = screen(draft, agent=caller.is_agent, imported=False)
+    if screened.refusal is not None:
+        with vault.writer.transaction():
+            count_refusal(vault, screened)
+        return Written(Outcome.REFUSED, None, None, screened.refusal, None)
     if not caller.is_person:
         reason = candidates.refusal(vault, caller, draft)
         if reason is not None:
             return Written(Outcome.REFUSED, None, None, reason, None)
     with change(vault, "add", caller.actor) as work:
-        return write(work, caller, draft, correct=correct)
+        written = write(work, caller, draft, correct=correct, held=grave is not None)
+    return (
+        written
+        if screened.warning is None
+        else replace(written, reason=f"{written.reason}; {screened.warning}")
+    )
 
 
-def write(work: Change, caller: Caller, draft: Draft, *, correct: bool = False) -> Written:
-    """Place a checked draft inside an open change; what is not a person's is only proposed."""
+def write(
+    work: Change, caller: Caller, draft: Draft, *, correct: bool = False, held: bool = False
+) -> Written:
+    """Place a checked draft inside an open change; what is not a person's is only proposed.
+
+    `held`: it resembles something deleted, so that a person confirms it unless it is known already.
+    """
+    if held and not is_known(work.vault, draft.claim):
+        return candidates.hold(work, caller, draft)
     if not caller.is_person:
         return candidates.propose(work, caller, draft)
     return place(work, newcomer(draft, authority_of(caller, draft.sources)), correct=correct)
@@ -83,15 +112,25 @@ def edit(
     claim = checked_claim(replace(record.claim, **typed))
     if claim == record.claim:
         return record
-    if claim.content != record.claim.content or claim.value != record.claim.value:
-        refusal = tombstoned(vault, Draft(claim, ()))
-        if refusal is not None:
-            raise Refused(refusal.reason)
+    require_clean("reason", reason)
+    resembles = _admitted(vault, record, claim)
     with change(vault, "edit", caller.actor) as work:
         found = work.revise(record, claim, "edit", reason)
+        found = work.flag(found, graves.RESEMBLES) if resembles else found
         if record.authority.rank < Authority.USER_CONFIRMED.rank:
             found = work.trust(found, "trust", "a person wrote this version", **_own(record))
         return settle(work, found, correct=True) if record.status is Status.ACTIVE else found
+
+
+def _admitted(vault: Vault, record: Record, claim: Claim) -> bool:
+    """Whether an edited candidate resembles something deleted; what is active may not. Raises Refused."""
+    secret = credential(claim)
+    if secret is not None:
+        raise Refused(secret)
+    grave = graves.newly_met(vault, record.claim, claim)
+    if grave is not None and (grave.forbids or record.status is not Status.CANDIDATE):
+        graves.refuse(vault, grave)
+    return grave is not None
 
 
 def _own(record: Record) -> dict[str, Any]:

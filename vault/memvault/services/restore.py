@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,16 +33,14 @@ from memvault.keys import header as header_codec
 from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
-from memvault.lifecycle import Move
-from memvault.model import Claim, Draft, Record
 from memvault.paths import HomeLayout
-from memvault.services import backup, graves
+from memvault.services import backup
 from memvault.services.backup import PURPOSE, Tell
-from memvault.services.change import EVERYTHING, Change, change
+from memvault.services.change import change
+from memvault.services.reburial import bury, opened
 from memvault.services.vault import Vault, open_vault
-from memvault.store import archive, backups, codec, events, memories, schema, snapshot
+from memvault.store import archive, backups, events, memories, schema, snapshot
 from memvault.store.archive import Backup
-from memvault.store.connection import Database
 from memvault.store.events import Event
 from memvault.store.snapshot import Learned
 from memvault_models.means import neutral_means
@@ -55,7 +53,6 @@ LABEL = "-before-restore"
 _STALE = ("vault.db-wal", "vault.db-shm", "mark")
 """What belongs to the old database and must never meet the new one (SECURITY, trap 6)."""
 _MOVED = ("vault.db", "mark", header_file.COPY_NAME, header_file.HEADER_NAME)
-_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +213,7 @@ def put_in_place(ready: Ready, present: Present, clock: Clock, actor: str, tell:
     kept, warnings = _keep(ready, present, clock, tell)
     try:
         known = _learn(ready, warnings) if present.exists else None
-        found = _settle(ready, known, kept, clock, actor)
+        found = _settle(ready, known, kept, clock, actor, tell)
         _commit(ready)
     except BaseException:
         _forget(kept)
@@ -237,7 +234,10 @@ def _keep(ready: Ready, present: Present, clock: Clock, tell: Tell) -> tuple[Pat
         except Damaged:
             pass
         else:
-            packed.place()
+            try:
+                packed.place()
+            finally:
+                packed.discard()
             return target, []
     kept = backup.set_aside(layout, clock, LABEL)
     return kept, ["the vault that was there is damaged: its files were kept as they are, not as a backup"]
@@ -255,7 +255,7 @@ def _forget(kept: Path | None) -> None:
 def _learn(ready: Ready, warnings: list[str]) -> Learned | None:
     """What the vault that is there has learned; None when it cannot be read any more."""
     try:
-        with _database(ready.layout.database, ready.key) as before:
+        with opened(ready.layout.database, ready.key) as before:
             schema.migrate(before)
             return snapshot.learned(before)
     except SchemaNewer:
@@ -267,26 +267,19 @@ def _learn(ready: Ready, warnings: list[str]) -> Learned | None:
         return None
 
 
-@contextmanager
-def _database(path: Path, key: VaultKey, *, create: bool = False) -> Iterator[Database]:
-    db = Database(path, key, writable=True, create=create)
-    try:
-        yield db
-    finally:
-        db.close()
-
-
-def _settle(ready: Ready, known: Learned | None, kept: Path | None, clock: Clock, actor: str) -> Restored:
+def _settle(
+    ready: Ready, known: Learned | None, kept: Path | None, clock: Clock, actor: str, tell: Tell
+) -> Restored:
     """Open the restored database in its room: migrate, carry tombstones over, remove what they forbid."""
     room = HomeLayout(ready.room)
     vault = open_vault(room, ready.key, clock, "", neutral_means("", 1), lambda _ids, _reason: None)
     scratch = room.root / "carried.db"
     try:
-        with _database(scratch, ready.key, create=True) as carried:
+        with opened(scratch, ready.key, create=True) as carried:
             schema.migrate(carried)
-            with change(vault, "restore", actor) as work:
+            with carried.transaction(), change(vault, "restore", actor) as work:
                 fresh = 0 if known is None else snapshot.carry_over(known, vault.writer, carried)
-                removed = _bury(work, ready, carried) if fresh else 0
+                removed = bury(work, ready.layout.database, ready.key, carried, tell) if fresh else 0
                 _note_places(vault, ready, kept)
                 said = ready.source.contents.created_at
                 work.summary |= {"backup": said, "tombstones": fresh, "removed": removed}
@@ -304,43 +297,6 @@ def _note_places(vault: Vault, ready: Ready, kept: Path | None) -> None:
     backups.put(vault.writer, backup.place_of(ready.source))
     if kept is not None and kept.is_file():
         backups.put(vault.writer, backup.place_of(archive.read(kept)))
-
-
-def _bury(work: Change, ready: Ready, carried: Database) -> int:
-    """Erase what the tombstones in `carried` forbid; they stay, so no further ones are needed."""
-    gone = snapshot.buried(carried)
-    door = replace(work.vault, writer=carried)
-    db, removed = work.vault.writer, 0
-    ids = memories.ids_of(db, EVERYTHING, memories.Filter())
-    with _database(ready.layout.database, ready.key) as before:
-        for start in range(0, len(ids), _BATCH):
-            for record in memories.get(db, ids[start : start + _BATCH], EVERYTHING).values():
-                if record.id in gone or _returns(door, record, db, before):
-                    work.erase(record, Move.DELETE, None, tombstone=False, source=None)
-                    removed += 1
-    return removed
-
-
-def _returns(door: Vault, record: Record, db: Database, before: Database) -> bool:
-    """Whether any version of the record meets a tombstone, and the vault that is replaced had it no more.
-
-    A memory that shares its words with a deleted one, and stayed when that was deleted, stays.
-    """
-    claims = _claims(db, record)
-    forbidden = [claim for claim in claims if graves.tombstoned(door, Draft(claim, record.sources))]
-    if not forbidden:
-        return False
-    try:
-        living = memories.get(before, [record.id], EVERYTHING).get(record.id)
-        stayed = [] if living is None else _claims(before, living)
-    except VaultDamaged:
-        stayed = []
-    return not all(claim in stayed for claim in forbidden)
-
-
-def _claims(db: Database, record: Record) -> list[Claim]:
-    """The claim in every version that is kept."""
-    return [record.claim, *(codec.claim_of(version) for version in memories.versions(db, record.id))]
 
 
 def _commit(ready: Ready) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -28,37 +29,46 @@ _SENTENCE = re.compile(r"\n+|(?<=[.!?。！？;；])\s*(?=\S)")
 
 
 class Told:
-    """`key`: the vault's lookup key; without one, nothing outlives the process."""
+    """Who was told what. `key`: the vault's lookup key; without one, nothing outlives the process."""
 
     def __init__(self, key: bytes | None = None, known: Iterable[tuple[str, str, bytes]] = ()) -> None:
         self._key = secrets.token_bytes(32) if key is None else key
         self._prints: dict[tuple[str, bytes], str] = {(actor, print_): id_ for actor, id_, print_ in known}
         self._fresh: deque[tuple[str, str, bytes]] = deque(maxlen=MOST)
+        self._guard = threading.Lock()
 
     def _print(self, text: str) -> bytes:
         return hmac.digest(self._key, b"told\x1f" + gist(text).encode(), "sha256")[:16]
 
     def note(self, actor: str, records: Iterable[Record]) -> None:
         """These memories reached `actor`."""
-        for record in records:
-            for text in {record.claim.content, *_sentences(record.claim.content)}:
-                found = (actor, self._print(text))
-                if found not in self._prints:
-                    self._prints[found] = record.id
-                    self._fresh.append((actor, record.id, found[1]))
+        found = [
+            (actor, record.id, self._print(text))
+            for record in records
+            for text in {record.claim.content, *_sentences(record.claim.content)}
+        ]
+        with self._guard:
+            for row in found:
+                if (row[0], row[2]) not in self._prints:
+                    self._prints[row[0], row[2]] = row[1]
+                    self._fresh.append(row)
+            while len(self._prints) > MOST:
+                self._prints.pop(next(iter(self._prints)))
 
     def keep(self, db: Database, at: str) -> None:
         """Store what was noted since. Inside the caller's transaction."""
-        rows = [self._fresh.popleft() for _ in range(len(self._fresh))]
+        with self._guard:
+            rows = list(self._fresh)
+            self._fresh.clear()
         if rows:
             recalls.keep_told(db, at, rows, iso(parse(at) - KEPT), MOST)
 
     def forget(self, db: Database, memory: str) -> None:
         """A deleted memory leaves nothing here. Inside the caller's transaction."""
         recalls.forget_told(db, memory)
-        self._fresh = deque((row for row in list(self._fresh) if row[1] != memory), maxlen=MOST)
-        for found in [found for found, id_ in list(self._prints.items()) if id_ == memory]:
-            self._prints.pop(found, None)
+        with self._guard:
+            self._fresh = deque((row for row in self._fresh if row[1] != memory), maxlen=MOST)
+            self._prints = {found: id_ for found, id_ in self._prints.items() if id_ != memory}
 
     def echoed(self, actors: Sequence[str], draft: Draft) -> bool:
         """Whether the claim, or its evidence, says nothing but what was told to one of `actors`."""

@@ -19,6 +19,7 @@ from memvault.services.change import Change, change, fetch
 from memvault.services.erase import empty_log, older_backups
 from memvault.services.intake import LONG_FIELD_BYTES
 from memvault.services.placing import retire
+from memvault.services.screening import require_clean
 from memvault.services.trust import restored, stronger
 from memvault.services.vault import Vault, keep_reserve
 from memvault.store import events, memories
@@ -153,10 +154,11 @@ def resolve(
     conditions: Mapping[str, str] | None = None,
 ) -> Decided:
     """Carry out a person's verdict: `keep` is the id of the winner, "both" (each under its condition) or
-    "neither" (deleted for good). Raises NotFound, Illegal, Usage, TextUnusable.
+    "neither" (deleted for good). Raises NotFound, Illegal, Usage, TextUnusable, Refused.
     """
     found = _find(vault, caller, conflict)
     said = None if why is None else accept(why, "reason", LONG_FIELD_BYTES)
+    require_clean("reason", said)
     given = _conditions(found, conditions or {})
     if keep == NEITHER:
         if given:
@@ -171,6 +173,8 @@ def _conditions(conflict: Conflict, given: Mapping[str, str]) -> dict[str, str]:
     foreign = set(given) - {side.id for side in conflict.sides}
     if foreign:
         raise Usage("a condition names a memory that is no side of this conflict")
+    for text in given.values():
+        require_clean("condition", text)
     return {memory: accept(text, "condition", LONG_FIELD_BYTES) for memory, text in given.items()}
 
 

@@ -319,17 +319,17 @@ def set_flags(db: Database, memory: str, flags: Sequence[str]) -> None:
     db.run("UPDATE memory SET flags = ? WHERE id = ?", (codec.canonical(list(flags)), memory))
 
 
-def proposed_from(db: Database, source: Source, since: str) -> list[str]:
-    """Ids of memories that were proposed from this very source: reference, task and message.
+def proposed_from(db: Database, actor: str, source: Source, since: str) -> list[str]:
+    """Ids of memories that `actor` proposed from this very source: reference, task and message.
 
     With `since` (ISO 8601), only those that still wait and were proposed later.
     """
     sql = (
         "SELECT id FROM memory WHERE row IN (SELECT memory FROM source WHERE type = ? AND ref = ?"
         " AND task IS ? AND message_index IS ?)"
-        " AND EXISTS (SELECT 1 FROM event WHERE memory = id AND type = 'propose')"
+        " AND EXISTS (SELECT 1 FROM event WHERE memory = id AND type = 'propose' AND actor = ?)"
     )
-    values: list[Any] = [source.type, source.ref, source.task, source.message_index]
+    values: list[Any] = [source.type, source.ref, source.task, source.message_index, actor]
     if since:
         sql += " AND status = ? AND created_at >= ?"
         values += [Status.CANDIDATE, since]

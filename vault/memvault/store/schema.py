@@ -61,13 +61,26 @@ _FIRST = (
     """CREATE TABLE before_image(
         run TEXT NOT NULL, memory TEXT NOT NULL, image TEXT, PRIMARY KEY(run, memory)) WITHOUT ROWID""",
     "CREATE INDEX before_image_memory ON before_image(memory)",
+    # One row for a deleted memory (or, with memory NULL, for a deleted source); its hashes are beside it,
+    # one row for each version the claim had, and go when the tombstone is lifted.
     """CREATE TABLE tombstone(
-        id TEXT PRIMARY KEY, at TEXT NOT NULL, run TEXT NOT NULL, memory TEXT NOT NULL, content BLOB NOT NULL,
-        bag BLOB NOT NULL, claim BLOB, source BLOB) WITHOUT ROWID""",
-    "CREATE INDEX tombstone_content ON tombstone(content)",
-    "CREATE INDEX tombstone_bag ON tombstone(bag)",
-    "CREATE INDEX tombstone_claim ON tombstone(claim) WHERE claim IS NOT NULL",
+        id TEXT PRIMARY KEY, at TEXT NOT NULL, run TEXT NOT NULL, memory TEXT, by_source INTEGER NOT NULL,
+        source BLOB, lifted_at TEXT) WITHOUT ROWID""",
     "CREATE INDEX tombstone_source ON tombstone(source) WHERE source IS NOT NULL",
+    "CREATE INDEX tombstone_run ON tombstone(run)",
+    """CREATE TABLE tombstone_print(
+        id INTEGER PRIMARY KEY, tombstone TEXT NOT NULL REFERENCES tombstone(id) ON DELETE CASCADE,
+        content BLOB NOT NULL, bag BLOB NOT NULL, claim BLOB, about BLOB, worth BLOB, marks BLOB NOT NULL,
+        sketch BLOB, buckets BLOB NOT NULL)""",
+    "CREATE INDEX tombstone_print_tombstone ON tombstone_print(tombstone)",
+    "CREATE INDEX tombstone_print_content ON tombstone_print(content)",
+    "CREATE INDEX tombstone_print_bag ON tombstone_print(bag)",
+    "CREATE INDEX tombstone_print_claim ON tombstone_print(claim) WHERE claim IS NOT NULL",
+    "CREATE INDEX tombstone_print_worth ON tombstone_print(worth) WHERE worth IS NOT NULL",
+    """CREATE TABLE tombstone_band(
+        band INTEGER NOT NULL, print INTEGER NOT NULL REFERENCES tombstone_print(id) ON DELETE CASCADE,
+        PRIMARY KEY(band, print)) WITHOUT ROWID""",
+    "CREATE INDEX tombstone_band_print ON tombstone_band(print)",
     """CREATE TABLE recall_log(
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, query_hash BLOB NOT NULL,
         results TEXT NOT NULL)""",

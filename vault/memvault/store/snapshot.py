@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from memvault.errors import BackupDamaged, ForeignFile, SchemaNewer, VaultDamaged
+from memvault.errors import ForeignFile, SchemaNewer, VaultDamaged
 from memvault.keys.envelope import VaultKey
-from memvault.store import backups, events, memories, settings
+from memvault.store import backups, events, memories, settings, tombstones
 from memvault.store.backups import Place
-from memvault.store.connection import Database, Row
+from memvault.store.connection import Database
 from memvault.store.events import Head
+from memvault.store.tombstones import Kept
 
 Progress = Callable[[int, int], None]
 
@@ -98,14 +99,14 @@ class Learned:
     """What a vault knows that no copy of it may lose: its tombstones and where its backups went."""
 
     tombstone_key: bytes | None
-    tombstones: list[Row]
+    tombstones: list[Kept]
     places: list[Place]
 
 
 def learned(before: Database) -> Learned:
     """Read it from `before`, which has the current schema. Raises VaultDamaged."""
-    rows = before.all("SELECT * FROM tombstone ORDER BY id")
-    return Learned(settings.get(before, "secret:tombstones"), rows, backups.every(before))
+    kept = tombstones.everything(before)
+    return Learned(settings.get(before, "secret:tombstones"), kept, backups.every(before))
 
 
 def carry_over(known: Learned, after: Database, carried: Database) -> int:
@@ -118,20 +119,12 @@ def carry_over(known: Learned, after: Database, carried: Database) -> int:
         raise ForeignFile("the backup keeps its tombstones under another key than this vault")
     for place in known.places:
         backups.put(after, place)
-    held = {row[0] for row in after.all("SELECT id FROM tombstone")}
-    fresh = [row for row in known.tombstones if row[0] not in held]
-    if fresh:
-        marks = ", ".join("?" * len(fresh[0]))
+    held = tombstones.ids(after)
+    fresh = [kept for kept in known.tombstones if kept.id not in held]
+    for kept in fresh:
         for db in (after, carried):
-            db.run_many(f"INSERT INTO tombstone VALUES({marks})", fresh)
+            tombstones.carry(kept, db)
+    for kept in known.tombstones:
+        if kept.lifted and kept.id in held:
+            tombstones.lift_as(kept, after)
     return len(fresh)
-
-
-def buried(carried: Database) -> set[str]:
-    """Ids of the memories that the tombstones in `carried` stand for."""
-    return {str(row[0]) for row in carried.all("SELECT memory FROM tombstone")}
-
-
-def damaged_copy(error: VaultDamaged) -> BackupDamaged:
-    """The error for a backup whose database does not stand up to `verify`."""
-    return BackupDamaged(f"the backup is damaged: {error.message}")

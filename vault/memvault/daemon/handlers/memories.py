@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from memvault.daemon.methods import Call, Methods, Who
-from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Source
+from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Source, SourceType
 from memvault.rpc import wire
 from memvault.services import candidates, erase, plain, remember
 from memvault.services.erase import Selection
@@ -47,8 +49,20 @@ def _draft(params: wire.Add) -> Draft:
     return Draft(claim, (source,))
 
 
+def _unproved(source: wire.SourceGiven) -> wire.SourceGiven:
+    """A source as far as an agent can claim it: what the user said is only what a conversation reports."""
+    claimed = {
+        SourceType.USER: SourceType.CONVERSATION,
+        SourceType.IMPORT: SourceType.TOOL,
+        SourceType.TEAM: SourceType.TOOL,
+    }
+    return msgspec.structs.replace(source, type=claimed.get(source.type, source.type))
+
+
 async def add(call: Call, params: wire.Add) -> dict[str, Any]:
     caller = call.session.writing_caller
+    if not caller.is_person:
+        params = msgspec.structs.replace(params, source=_unproved(params.source))
     if params.correct and not caller.is_person:
         call.session.require_person()
     written = await call.keeper.write(remember.add, caller, _draft(params), correct=params.correct)
@@ -96,7 +110,7 @@ async def delete(call: Call, params: wire.Delete) -> dict[str, Any]:
     done = await call.keeper.write(erase.erase, call.session.caller, _selection(params), params.why)
     return {
         "deleted": done.ids,
-        "tombstones": len(done.ids),
+        "tombstones": done.tombstones,
         "run": done.run,
         "older_backups": done.older_backups,
     }
