@@ -49,6 +49,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "run": ("runs:run", "Show what one run changed."),
         "rollback": ("runs:rollback", "Take a whole run back."),
         "undo": ("runs:undo", "Take your newest change back."),
+        "audit": ("audit:audit", "Prove that the log of changes is whole."),
+        "gate": ("audit:gate", "Show what the gate thinks of a text."),
         "tombstones": ("tombstones:tombstones", "List or lift what keeps deleted memories out."),
     },
     "In and out": {

@@ -116,6 +116,7 @@ def run(root: Path) -> int:
         return error.exit_status
     except Exception as error:
         log.critical("stopped: %s", type(error).__name__, exc_info=True)
+        sys.stderr.write(f"memvault: {type(error).__name__}; {layout.log.name} names the place\n")
         return 1
     finally:
         os.close(lock)

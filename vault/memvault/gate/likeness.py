@@ -69,6 +69,8 @@ class Likeness:
     """Those of the tokens that the writing shows to be names: capitals, identifiers, quotations."""
     shingles: frozenset[str]
     """Tokens and the pieces of their characters, to measure likeness by."""
+    ordered: bool
+    """Whether `shingles` depend on order, as pairs of characters do in scripts without spaces."""
 
 
 def likeness(text: str) -> Likeness:
@@ -78,11 +80,16 @@ def likeness(text: str) -> Likeness:
     marks, runs = _read(shown)
     tokens = frozenset(token for run in runs for token in run)
     return Likeness(
-        bag=tuple(sorted([*words(shown), *_SIGNS.findall(folded), *plain_numbers(folded)])),
+        bag=tuple(
+            sorted(
+                [*words(shown), *_SIGNS.findall(folded), *plain_numbers(folded), *filter(_is_symbol, folded)]
+            )
+        ),
         marks=marks,
         tokens=tokens,
         names=tokens & _names(shown),
         shingles=frozenset(shingle for run in runs for shingle in _shingles(run)),
+        ordered=any(len(run) > 1 for run in runs),
     )
 
 
@@ -132,11 +139,16 @@ def _close(match: re.Match[str]) -> str:
 def _word(token: str, stem: Callable[[str], str]) -> str | None:
     """The token to compare by; None when it says nothing."""
     if not token[0].isalnum():
-        return token if token in _ARROWS or unicodedata.category(token) == "So" else None
+        return token if _is_symbol(token) else None
     if token in filler.WORDS:
         return None
     bare = _POSSESSIVE.sub("", token)
     return stem(bare) if _ASCII_WORD.fullmatch(bare) else bare
+
+
+def _is_symbol(char: str) -> bool:
+    """Pictures and arrows: what stands where a word could."""
+    return not char.isascii() and (char in _ARROWS or unicodedata.category(char) == "So")
 
 
 def _shingles(run: list[str]) -> Iterator[str]:

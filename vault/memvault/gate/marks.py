@@ -59,6 +59,7 @@ _NUMBER = re.compile(rf"{_START}({'|'.join(_NUMBERS)}){_STOP}")
 _WORD = re.compile(rf"{LETTER}+(?:[.,:/_-]{LETTER}+)*")
 _PIECE = re.compile(rf"{LETTER}+|[.,:/_-]")
 _NUMERAL = re.compile(rf"(第?)([{''.join([*_DIGITS, *_POWERS])}]{{1,{_LONGEST_NUMERAL}}})")
+_BEFORE_DIGITS = re.compile(r"第(?=\s*\d)")
 _NEGATION = re.compile(
     rf"{_START}(?:(?:do|does|did|is|are|was|were|has|have|had|ca|can|could|should|would|must|need|wo|ai)n'?t|"
     r"not|no|never|none|nobody|nothing|nowhere|neither|nor|cannot|without|except|excepting|excluding|unless|"
@@ -88,6 +89,7 @@ def take_marks(text: str) -> tuple[frozenset[str], str]:
 
         return pattern.sub(replace, text)
 
+    text = _BEFORE_DIGITS.sub("", text)
     text = take(_CHINESE_DAY, lambda match: f"day:{_CHINESE_DAYS[match[1]]}")
     text = take(_DAY, lambda match: f"day:{_DAYS.index(match[1]) + 1}")
     text = take(_MONTH, lambda match: f"month:{_MONTHS[match[1]]}")

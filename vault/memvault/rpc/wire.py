@@ -192,6 +192,11 @@ class Restore(Params, frozen=True):
     vault_passphrase: str | None = None
 
 
+class GateText(Params, frozen=True):
+    content: str
+    kind: Kind = Kind.FACT
+
+
 class UseModel(Params, frozen=True):
     id: str
 

@@ -91,6 +91,9 @@ def _resembles(key: bytes, new: Prints, features: Likeness, old: Near) -> bool:
     further_name = any(now > was and named > was for was, now, named in counts)
     if further_name or (more and less):
         return False
+    if not more and not less and not features.ordered:
+        # The same words have the same sketch: another one betrays a word replaced within its bucket.
+        return new.sketch == old.sketch
     return sketch.likeness_of(old.sketch, new.sketch) >= ALIKE
 
 

@@ -137,6 +137,19 @@ def undo(vault: Vault, caller: Caller) -> RolledBack:
     return roll_back(vault, caller, run, with_dependents=False)
 
 
+def verify_audit(vault: Vault) -> dict[str, Any]:
+    """Whether the event log adds up, link by link, and reaches the mark that is kept outside the database."""
+    broken = events.first_broken(vault.writer, vault.secrets.events)
+    known, last = vault.mark.read(), events.head(vault.writer)
+    short = known.seq > last.seq or (known.seq > 0 and events.hash_at(vault.writer, known.seq) != known.hash)
+    detail = "the chain is whole"
+    if broken is not None:
+        detail = f"event {broken} was edited, removed or put elsewhere"
+    elif short:
+        detail = f"the log ends at event {last.seq}, the mark outside the database stands at {known.seq}"
+    return {"ok": broken is None and not short, "events": last.seq, "broken_at": broken, "detail": detail}
+
+
 def examine(vault: Vault) -> list[dict[str, Any]]:
     """Checks of the open vault, each with `name`, `ok`, `detail`, `fix`. Reads everything; takes seconds."""
     return [

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from memvault.errors import Refused
-from memvault.gate.score import Writer, decide
-from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Source, SourceType
+from memvault.gate.score import THETA, Scores, Writer, decide
+from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Kind, Scope, Source, SourceType
 from memvault.services.vault import Vault
 from memvault.store import settings
 from memvault_sync.scan import Kind as ScanKind
@@ -71,8 +72,28 @@ def screen(draft: Draft, *, agent: bool, imported: bool) -> Screened:
     if decision.verdict == "refuse" and agent:
         asked = f" {decision.question}" if decision.question else ""
         return Screened(f"gate_{decision.code}", f"{decision.reason}.{asked}" if asked else decision.reason)
-    # By hand a person is warned, not refused: only credentials, personal numbers and tombstones refuse (SPEC 5).
+    # By hand a person is warned: only credentials, personal numbers and tombstones refuse (SPEC 5).
     return Screened(warning=decision.reason if decision.warned or decision.verdict == "refuse" else None)
+
+
+def explain(content: str, kind: Kind) -> dict[str, Any]:
+    """What the gate would say if an agent proposed this from a conversation: scores, signals, exclusions."""
+    draft = Draft(Claim(kind, Scope.PRIVATE, content), (Source(SourceType.CONVERSATION, "explain"),))
+    decision = decide(draft, who=Writer.AGENT)
+    return {
+        "verdict": decision.verdict,
+        "scores": {name: getattr(decision.scores, name) for name in Scores.__dataclass_fields__},
+        "total": decision.scores.total,
+        "theta": THETA,
+        "reason": decision.reason,
+        "question": decision.question,
+        "signals": [
+            {"code": signal.code, "stable": signal.stable, "reusable": signal.reusable}
+            for signal in decision.signals
+        ],
+        "exclusions": [exclusion.code for exclusion in decision.exclusions],
+        "credential": credential(draft.claim) is not None,
+    }
 
 
 def count_refusal(vault: Vault, screened: Screened) -> None:

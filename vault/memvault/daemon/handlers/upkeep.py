@@ -6,10 +6,11 @@ from typing import Any
 
 from memvault.daemon.methods import Call, Methods, Who
 from memvault.rpc import wire
-from memvault.services import maintain
+from memvault.services import maintain, screening
 from memvault.services.maintain import RolledBack
 from memvault.services.vault import Vault
 from memvault.store import runs
+from memvault.text import accept
 
 
 def register(methods: Methods) -> None:
@@ -17,6 +18,8 @@ def register(methods: Methods) -> None:
     methods.add("runs.show", wire.OneRun, Who.PERSON, show)
     methods.add("runs.rollback", wire.RollBack, Who.PRESENT, roll_back)
     methods.add("undo", wire.Nothing, Who.PRESENT, undo)
+    methods.add("audit.verify", wire.Nothing, Who.PERSON, verify_audit)
+    methods.add("gate.explain", wire.GateText, Who.PERSON, explain_gate)
     methods.add("doctor", wire.Nothing, Who.PERSON, doctor)
 
 
@@ -47,3 +50,12 @@ async def undo(call: Call, _: wire.Nothing) -> dict[str, Any]:
 
 async def doctor(call: Call, _: wire.Nothing) -> dict[str, Any]:
     return {"checks": await call.keeper.write(maintain.examine)}
+
+
+async def verify_audit(call: Call, _: wire.Nothing) -> dict[str, Any]:
+    return await call.keeper.write(maintain.verify_audit)
+
+
+async def explain_gate(call: Call, params: wire.GateText) -> dict[str, Any]:
+    call.keeper.require()
+    return screening.explain(accept(params.content), params.kind)
