@@ -160,7 +160,8 @@ def test_below_an_agent_host_no_person_only_method_works(
     for name in PRESENT:
         assert agent.ask(name, valid(name)).get("error") == "presence_required", name
     assert agent.call("status")["memories"] is None
-    assert agent.call("memory.add", fact(f"From now on always run the smoke test after a deploy, {below or 7}."))["outcome"] == "candidate"
+    proposal = fact(f"From now on always run the smoke test after a deploy, {below or 7}.")
+    assert agent.call("memory.add", proposal)["outcome"] == "candidate"
     assert agent.ask("memory.add", fact("Corrected.", correct=True))["error"] == "presence_required"
 
 

@@ -71,7 +71,8 @@ def test_another_number_day_amount_comparison_or_negation_is_another_mark(one: s
     ("text", "mark"),
     [
         ("三十五个", "number:35"), ("一百零三页", "number:103"), ("两万元", "number:20000"),
-        ("二〇二六年", "number:2026"), ("三千", "number:3000"), ("第十二章", "number:12"), ("三次", "number:3"),
+        ("二〇二六年", "number:2026"), ("三千", "number:3000"), ("第十二章", "number:12"),
+        ("三次", "number:3"),
         ("5,000 euros", "number:5000"), ("v1.2.3-rc1", "number:1.2.3-rc1"), ("the 3rd", "number:3"),
         ("node-18", "number:18"), ("below -5", "number:-5"), ("星期天", "day:7"), ("sundays", "day:7"),
     ],
@@ -80,7 +81,9 @@ def test_numbers_are_read_however_they_are_written(text: str, mark: str) -> None
     assert mark in take_marks(text)[0]
 
 
-@pytest.mark.parametrize("text", ["一般", "统一部署", "十分重要", "千万要小心", "不断改进", "非常好", "特别好", "one of them"])
+@pytest.mark.parametrize(
+    "text", ["一般", "统一部署", "十分重要", "千万要小心", "不断改进", "非常好", "特别好", "one of them"]
+)
 def test_words_that_only_look_like_numbers_or_negations_are_none(text: str) -> None:
     assert likeness(text).marks == frozenset()
 
@@ -108,15 +111,18 @@ def test_characters_that_cannot_be_seen_hide_nothing() -> None:
     ("text", "name"),
     [
         ("Ask Wexelblatt about it", "wexelblatt"), ('Call it "bluefin" there', "bluefin"),
-        ("Run `tidewater` there", "tidewater"), ("It reads app.config there", "config"),
-        ("It calls makeThings there", "maketh"), ("由张伟负责", "伟"), ("王老师负责", "王"), ("叫做《红楼》", "楼"),
+        ("Run `tidewater` there", "tidewat"), ("It reads app.config there", "config"),
+        ("It calls makeThings there", "maketh"), ("由张伟负责", "伟"), ("王老师负责", "王"),
+        ("叫做《红楼》", "楼"),
     ],
 )  # fmt: skip
 def test_names_are_known_by_how_they_are_written(text: str, name: str) -> None:
     assert any(token.startswith(name) for token in likeness(text).names)
 
 
-@pytest.mark.parametrize("text", ["Deploy with npm. Then wait.", "THE CONTRACTOR IS HERE TODAY", "The Contractor Waits Here"])
+@pytest.mark.parametrize(
+    "text", ["Deploy with npm. Then wait.", "THE CONTRACTOR IS HERE TODAY", "The Contractor Waits Here"]
+)
 def test_capitals_of_sentences_and_headlines_are_no_names(text: str) -> None:
     assert likeness(text).names == frozenset()
 
@@ -134,16 +140,21 @@ def test_any_text_has_features_that_do_not_depend_on_case_or_repetition(text: st
     assert likeness(text) == found
 
 
-@given(st.permutations("the quick brown fox jumps over 3 lazy dogs named Rex on 2026-01-05 at C++ school".split()))
+SENTENCE = "the quick brown fox jumps over 3 lazy dogs named Rex on 2026-01-05 at C++ school"
+
+
+@given(st.permutations(SENTENCE.split()))
 def test_no_feature_of_english_words_depends_on_their_order(order: list[str]) -> None:
-    straight = likeness("the quick brown fox jumps over 3 lazy dogs named Rex on 2026-01-05 at C++ school")
+    straight = likeness(SENTENCE)
     found = likeness(" ".join(order))
     assert (found.bag, found.marks, found.tokens, found.shingles) == (
         straight.bag, straight.marks, straight.tokens, straight.shingles,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", ["1", "-1", "一", "A", "aA", '"', "请", "<", "a.", "1-", "n't ", "不", "A. ", "第"])
+@pytest.mark.parametrize(
+    "piece", ["1", "-1", "一", "A", "aA", '"', "请", "<", "a.", "1-", "n't ", "不", "A. ", "第"]
+)
 def test_no_text_takes_long(piece: str) -> None:
     text = (piece * 65_536)[:65_536]
     started = time.process_time()

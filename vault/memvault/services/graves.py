@@ -25,8 +25,8 @@ RESEMBLES = "resembles_deleted"
 HELD = "resembles something you deleted"
 
 ALIKE = 0.55
-"""Share of words and pieces of words in common from which two texts resemble each other; chosen in
-tests/services/test_resembling.py: case, order and filler leave 0.6 and more, unrelated texts 0.3 and less."""
+"""Share of words and their pieces in common from which two texts resemble each other. Case, order and filler
+leave 0.7 and more; tests/services/test_resembling.py keeps the two sides apart."""
 
 _WITHIN = "\x1e"
 
