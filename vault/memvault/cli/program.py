@@ -14,9 +14,8 @@ from memvault.errors import Usage
 def open_tui(ctx: click.Context) -> int:
     """Open the terminal interface on the chosen home; returns its exit status."""
     # Textual takes a third of a second to import; only this command pays for it.
-    from memvault_tui.app import main
-
     from memvault.paths import home_dir
+    from memvault_tui.app import main
 
     return main(home_dir(Settings.of(ctx).home)) or 0
 
