@@ -261,3 +261,13 @@ def test_an_agent_opens_nothing_by_the_keychain(daemon_home: Any, puppet: Callab
     agent = puppet(daemon_home.root, marks={"CLAUDECODE": "1"})
     assert agent.ask("vault.unlock", {"keychain": True})["error"] == "presence_required"
     assert agent.call("status")["state"] == "locked"
+
+
+def test_what_an_agent_says_of_its_source_is_no_users_word(shared_home: Any, puppet: Any, fact: Any) -> None:
+    person = shared_home.person()
+    agent = puppet(shared_home.root, marks={"CLAUDECODE": "1"})
+    proposal = fact("From now on always run the linter before a commit.")
+    made = agent.call("memory.add", proposal)
+    record = person.call("memory.get", {"id": made["id"]})
+    assert (record["sources"][0]["type"], record["status"]) == ("conversation", "candidate")
+    person.close()

@@ -10,7 +10,7 @@ from memvault_sync.scan import Kind, Scanner
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("see /home/" + "chen/work/notes.md", "home-folder"),
+        ("see /home/" + "chen/papers/notes.md", "home-folder"),
         ("open /Users/" + "mona/Library", "home-folder"),
         (r"in C:\Users" + r"\mona\Desktop", "home-folder-windows"),
         ("listens on 10.1" + ".2.3:8080", "private-address"),

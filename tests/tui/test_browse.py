@@ -279,11 +279,9 @@ async def test_writing_by_hand_wants_kind_and_scope_chosen(vault: Vault, tui: Op
         await driver.shows(BrowseScreen)
         await driver.sees("Indent with four spaces", "1 memory")
         record = vault.client.call("memory.list", {"limit": 1, "offset": 0})["items"][0]
-        assert (record["kind"], record["scope"], record["sources"][0]["type"]) == (
-            "preference",
-            "private",
-            "user",
-        )
+        assert (record["kind"], record["scope"]) == ("preference", "private")
+        # No terminal and no proof here, so the daemon does not take the word of "user" for it.
+        assert record["sources"][0]["type"] == "conversation"
 
 
 async def test_why_shows_scores_and_reasons_and_leaves_no_trace(vault: Vault, tui: OpenTui) -> None:

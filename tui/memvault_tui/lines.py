@@ -74,9 +74,18 @@ def fit(text: str, cells: int, right: bool = False) -> str:
         return ""
     shown = steady(text[: cells * MOST_CHARACTERS_PER_CELL], one_line=True)
     if width(shown) > cells:
-        shown = cut(shown, cells - 1) + ELLIPSIS
+        shown = _shortened(shown, cells)
     gap = " " * (cells - width(shown))
     return gap + shown if right else shown + gap
+
+
+def _shortened(text: str, cells: int) -> str:
+    """The beginning of `text` with an ellipsis, within `cells`: some marks grow beside what follows."""
+    for room in range(cells - 1, -1, -1):
+        short = cut(text, room) + ELLIPSIS
+        if width(short) <= cells:
+            return short
+    return ""
 
 
 def wrap(text: str, cells: int) -> list[str]:

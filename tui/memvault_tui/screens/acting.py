@@ -6,6 +6,7 @@ the calls, the questions before them and the words after them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import partial
 
 from memvault_tui.i18n import _, n_
@@ -16,8 +17,8 @@ from memvault_tui.screens.base import Working
 class ActsOnMemories(Working):
     """Actions on the memory under the cursor, or on all that are marked."""
 
-    def current_memory(self) -> Memory | None:
-        raise NotImplementedError
+    @abstractmethod
+    def current_memory(self) -> Memory | None: ...
 
     def targets(self) -> list[str]:
         """Ids that an action is about: the marked ones, else the current one."""

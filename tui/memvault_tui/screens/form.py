@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,8 +81,8 @@ class MemoryForm(VaultScreen[Result]):
     def compose_choices(self) -> ComposeResult:
         yield from ()
 
-    def form_title(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def form_title(self) -> str: ...
 
     def begin(self) -> None:
         self.query_one("#note").display = False
@@ -117,8 +118,8 @@ class MemoryForm(VaultScreen[Result]):
         else:
             self.save()
 
-    def save(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def save(self) -> None: ...
 
     def action_cancel(self) -> None:
         if not self.unsaved:

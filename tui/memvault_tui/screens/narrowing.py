@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from memvault_tui.gateway import Filters
@@ -48,11 +49,11 @@ class Narrowing(Working):
     home: Position | None
 
     @property
-    def listing(self) -> MemoryList:
-        raise NotImplementedError
+    @abstractmethod
+    def listing(self) -> MemoryList: ...
 
-    def load(self, place: Position | None = None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def load(self, place: Position | None = None) -> None: ...
 
     def action_facets(self) -> None:
         self.act(self._narrow)
