@@ -339,3 +339,10 @@ def test_a_look_up_reads_no_more_tombstones_than_it_must(desk: Any) -> None:
         (b"", 1, 2, b""),
     )
     assert not [row for row in plan if "SCAN" in str(row[-1])], plan
+
+
+def test_deleting_what_a_person_said_shuts_out_the_claim_not_the_person(desk: Any) -> None:
+    desk.add("The gate is green.", source="user:cli")
+    desk.delete(source="user:cli")
+    assert desk.add("The gate is green.", source="user:cli").outcome == "refused"
+    assert desk.add("The roof is blue.", source="user:cli").outcome == "active"

@@ -14,7 +14,7 @@ from typing import NoReturn
 from memvault.errors import Refused
 from memvault.gate.likeness import Likeness, core, likeness
 from memvault.ids import new_id
-from memvault.model import Claim, Draft, Outcome, Source
+from memvault.model import Claim, Draft, Outcome, Source, SourceType
 from memvault.services.vault import Vault
 from memvault.store import settings, sketch, tombstones
 from memvault.store.tombstones import Near, Parts, Prints
@@ -146,7 +146,12 @@ def source_name(source: str | None, session: str | None) -> str | None:
 
 
 def _names_of(source: Source) -> list[str]:
-    """What a person may have called this source, its session, or both, when deleting by it."""
+    """What a person may have called this source, its session, or both, when deleting by it.
+
+    A person's own word is no source that can be shut out: `user:cli` is whatever they say next.
+    """
+    if source.type is SourceType.USER:
+        return [] if source.task is None else [source.task]
     refs = [source.ref, f"{source.type}:{source.ref}"]
     if source.task is None:
         return refs

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from memvault.errors import Refused
-from memvault.gate.score import THETA, Scores, Writer, decide
+from memvault.gate.score import THETA, Decision, Scores, Writer, decide
 from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Kind, Scope, Source, SourceType
 from memvault.services.vault import Vault
 from memvault.store import settings
@@ -73,7 +73,12 @@ def screen(draft: Draft, *, agent: bool, imported: bool) -> Screened:
         asked = f" {decision.question}" if decision.question else ""
         return Screened(f"gate_{decision.code}", f"{decision.reason}.{asked}" if asked else decision.reason)
     # By hand a person is warned: only credentials, personal numbers and tombstones refuse (SPEC 5).
-    return Screened(warning=decision.reason if decision.warned or decision.verdict == "refuse" else None)
+    return Screened(warning=decision.reason if _worth_a_word(decision) else None)
+
+
+def _worth_a_word(decision: Decision) -> bool:
+    """Whether something in the text lowered it; that a plain fact raised nothing is no reason to nag."""
+    return decision.verdict == "refuse" or (decision.warned and not decision.code.startswith("not_"))
 
 
 def explain(content: str, kind: Kind) -> dict[str, Any]:
