@@ -33,6 +33,7 @@ from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.paths import HomeLayout, cache_dir
+from memvault.services import forgetting
 from memvault.services.candidates import lapse_candidates
 from memvault.services.embedding import EmbeddingWorker
 from memvault.services.recollect import Use, note_uses
@@ -300,10 +301,10 @@ class Keeper:
 
     def _tidy(self, vault: Vault) -> None:
         try:
-            if vault is self.vault:
+            if vault is self.vault and not forgetting.forget(vault).held:
                 lapse_candidates(vault)
         except MemvaultError as error:
-            log.warning("candidates not tidied: %s", error.code)
+            log.warning("daily upkeep failed: %s", error.code)
 
     def _watch_clock(self) -> None:
         left = self.locks_in_s()

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from memvault.recall.calibration import FLOOR
 from memvault.recall.rows import NEVER, Rows, Slots
 
+_Floats = npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class KindWeight:
@@ -46,8 +48,23 @@ def weights(rows: Rows, slots: Slots, today: int) -> npt.NDArray[np.float32]:
     trust = np.array([entry.trust for entry in by_kind])[kinds]
     used = _age(rows, slots, "used", today)
     verified = _age(rows, slots, "verified", today)
-    decay = np.maximum(np.exp(-used / tau - verified / (2.0 * tau)), FLOOR)
-    return (decay * trust * rows.column("confidence")[slots]).astype(np.float32)
+    return (_decay(tau, used, verified) * trust * rows.column("confidence")[slots]).astype(np.float32)
+
+
+def weight(kind: str, confidence: float, used_days: int, verified_days: int) -> float:
+    """The weight of one memory by its ages in whole days; an age below 0 counts as 0."""
+    return faded(kind, used_days, verified_days) * KIND_WEIGHTS.get(kind, _UNKNOWN).trust * confidence
+
+
+def faded(kind: str, used_days: int, verified_days: int) -> float:
+    """What time has left of a memory: from FLOOR to 1."""
+    tau = np.array([KIND_WEIGHTS.get(kind, _UNKNOWN).tau_used_days])
+    ages = np.maximum(np.array([[used_days], [verified_days]], np.float64), 0.0)
+    return float(_decay(tau, ages[0], ages[1])[0])
+
+
+def _decay(tau: _Floats, used: _Floats, verified: _Floats) -> _Floats:
+    return np.maximum(np.exp(-used / tau - verified / (2.0 * tau)), FLOOR)
 
 
 def _age(rows: Rows, slots: Slots, column: str, today: int) -> npt.NDArray[np.float64]:

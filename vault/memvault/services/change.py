@@ -184,8 +184,13 @@ class Change:
             found = self.move(found, Move.RESOLVE, Status.ACTIVE, reason)
         return self.move(found, Move.ROLL_BACK, status, reason)
 
-    def flag(self, record: Record, name: str) -> Record:
-        """Mark a memory for a person's look; flags make neither version nor event (SPEC 2)."""
+    def flag(self, record: Record, name: str, *, reversible: bool = False) -> Record:
+        """Mark a memory for a person's look; flags make neither version nor event (SPEC 2).
+
+        With `reversible` a rollback of the run takes the flag off again.
+        """
+        if reversible:
+            runs.keep_image(self.vault.writer, self.run, record.id, {"flag": name})
         return self._set_flags(record, tuple(dict.fromkeys((*record.flags, name))))
 
     def unflag(self, record: Record, name: str) -> Record:

@@ -11,6 +11,7 @@ from memvault.model import Claim
 from memvault.services import backup, graves
 from memvault.services.caller import Caller
 from memvault.services.change import EVERYTHING, Change, change
+from memvault.services.forgetting import CLOCK_JUMPED
 from memvault.services.vault import Vault
 from memvault.store import backups, codec, events, memories, runs, settings, tombstones, vectors
 
@@ -83,6 +84,9 @@ def _take_back(work: Change, run: str, restored: dict[str, None], removed: dict[
         if image is None:
             work.withdraw(record, "its run was taken back")
             removed[memory] = None
+        elif "flag" in image:
+            work.unflag(record, image["flag"])
+            restored[memory] = None
         else:
             _require_allowed(work.vault, record.claim, codec.claim_of(image["claim"]))
             work.restore(record, image, "its run was taken back")
@@ -155,11 +159,12 @@ def examine(vault: Vault) -> list[dict[str, Any]]:
     return [
         _tried("pages", _pages, vault),
         _tried("event log", _event_log, vault),
+        _high_water_mark(vault),
         _check(
-            "high-water mark",
-            not vault.warnings,
-            "; ".join(vault.warnings) or "nothing acknowledged is missing",
-            "Compare with the newest backup.",
+            "clock",
+            CLOCK_JUMPED not in vault.warnings,
+            "it agrees with the newest changes" if CLOCK_JUMPED not in vault.warnings else CLOCK_JUMPED,
+            "Set this machine's clock; if it is right, nothing is to be done.",
         ),
         _tried("embeddings", _embeddings, vault),
         _tried("index", _index, vault),
@@ -169,6 +174,12 @@ def examine(vault: Vault) -> list[dict[str, Any]]:
         _tried("tombstones", _tombstones, vault),
         _tried("backup", _backup, vault),
     ]
+
+
+def _high_water_mark(vault: Vault) -> dict[str, Any]:
+    found = "; ".join(warning for warning in vault.warnings if warning != CLOCK_JUMPED)
+    detail = found or "nothing acknowledged is missing"
+    return _check("high-water mark", not found, detail, "Compare with the newest backup.")
 
 
 def _tried(name: str, look: Callable[[Vault], Found], vault: Vault) -> dict[str, Any]:

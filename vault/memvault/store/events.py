@@ -89,6 +89,28 @@ def hash_at(db: Database, seq: int) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When events happened, in the order of their numbers (ISO 8601; None: there is none).
+
+    `settled`: the newest event older than some instant; `after`: the earliest of those behind it.
+    """
+
+    settled: str | None
+    after: str | None
+    newest: str | None
+
+
+def times(db: Database, before: str) -> Times:
+    """The times around `before` (ISO 8601)."""
+    newest = db.maybe("SELECT at FROM event ORDER BY seq DESC LIMIT 1")
+    settled = db.maybe("SELECT at, seq FROM event WHERE at < ? ORDER BY seq DESC LIMIT 1", (before,))
+    if settled is None:
+        return Times(None, None, None if newest is None else newest[0])
+    after = db.one("SELECT min(at) FROM event WHERE seq > ?", (settled[1],))[0]
+    return Times(settled[0], after, None if newest is None else newest[0])
+
+
 def first_broken(db: Database, key: bytes) -> int | None:
     """The first event whose number, link or payload does not fit; None for a whole chain.
 
