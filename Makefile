@@ -54,7 +54,7 @@ fmt: setup-dev ## Format the code and apply the safe fixes
 	$(BIN)/ruff check --fix
 
 bench: setup ## Speed and memory of recall at 10,000 and 100,000 memories
-	$(BIN)/python bench/recall.py --data $(DATA)
+	$(BIN)/python bench/recall.py $(if $(wildcard $(DATA)),--data $(DATA))
 
 bench-retrieval: setup ## Retrieval quality on the public data sets (DATA=folder)
 	$(BIN)/python bench/retrieval.py --data $(DATA)
