@@ -1,12 +1,16 @@
-"""The demo, with the deterministic embedder: every step is done and reported, and nothing is left behind."""
+"""The demo: every step is done and reported, nothing is left behind, and the real model answers."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from memvault.cli.demo import traces
 
@@ -56,3 +60,15 @@ def test_a_person_at_a_terminal_may_decline_to_look_around(bare: Home) -> None:
     home = re.search(r"A throwaway vault\S* in (\S+)", done.out)
     assert home is not None
     assert not Path(home[1]).parent.exists()
+
+
+@pytest.mark.model
+def test_with_the_real_model_every_question_of_the_demo_is_answered() -> None:
+    command = [str(Path(sys.prefix) / "bin" / "memvault"), "demo", "--json"]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["ok"]
+    assert [step["name"] for step in report["steps"] if not step["ok"]] == []
