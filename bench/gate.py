@@ -1,13 +1,14 @@
 """How well the write gate tells what is worth keeping, on labelled claims. One JSON line per figure.
 
-    python bench/gate.py [LABELS.jsonl] [--half tune|held] [--theta 0.6] [--curve] [--misses]
+    python bench/gate.py [LABELS.jsonl ...] [--half tune|held|a|b] [--theta 0.6] [--curve] [--misses]
 
 Each claim is proposed by an agent with a source that can be followed; a claim whose source is the user counts
 as said in so many words. "Kept" is what the gate holds as a candidate. The rules were tuned on the
 half "tune". Batch 1 of both halves was written before the rules, but by the same hand, so its held figures
 flatter. Batch 2 of "held" was written after the rules, in settings and wordings meant to be unlike them,
-and its misses were never looked at: that is the figure to believe. --misses lists the wrong ones, which
-spoils the half "held".
+and its misses were never looked at. The halves "a" and "b" were written by somebody who had not seen the
+rules: "a" was looked at and tuned on afterwards, the texts of "b" never were: that is the figure to believe.
+--misses lists the wrong ones, which spoils "held" and "b".
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memvault.gate.calibrate import Labelled, at, curve, suggest
+from memvault.gate.calibrate import Labelled, at, curve, judge, suggest
+from memvault.gate.labels import label
 from memvault.gate.score import THETA, Decision, Writer, decide
-from memvault.model import Claim, Draft, Kind, Scope, Source, SourceType
+from memvault.model import Draft, SourceType
 
-LABELS = Path(__file__).resolve().parents[1] / "tests" / "data" / "gate.jsonl"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+LABELS = [DATA / "gate.jsonl", DATA / "gate_blind.jsonl"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +47,21 @@ class Row:
 
 
 def load(path: Path) -> list[Row]:
-    return [_row(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+    return [_row(json.loads(line)) for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 
 def _row(raw: dict[str, Any]) -> Row:
-    source = Source(SourceType(raw["source_type"]), "session-1")
-    claim = Claim(kind=Kind(raw["kind"]), scope=Scope.PRIVATE, content=raw["text"])
-    return Row(
-        Draft(claim, (source,)), raw["lang"], raw["half"], raw.get("batch", 1), raw["reason"], raw["keep"]
-    )
+    found, lang = label(raw), raw.get("lang") or raw["language"]
+    return Row(found.draft, lang, raw["half"], raw.get("batch", 1), raw["reason"], found.keep)
 
 
-def judge(row: Row, theta: float) -> Decision:
+def decided(row: Row, theta: float) -> Decision:
     return decide(row.draft, who=Writer.AGENT, theta=theta, said_explicitly=row.said)
 
 
 def labelled(row: Row) -> Labelled:
-    """The row's score; -1 when it is refused whatever theta is."""
-    decision = judge(row, 0.0)
-    return Labelled(decision.scores.total if decision.verdict != "refuse" else -1.0, row.keep)
+    """The row's score; below 0 when it is refused whatever theta is."""
+    return judge(row.draft, row.keep)
 
 
 def figures(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
@@ -83,13 +82,13 @@ def _rounded(point: Any) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Precision and recall of the write gate.")
-    parser.add_argument("labels", nargs="?", type=Path, default=LABELS)
+    parser.add_argument("labels", nargs="*", type=Path, default=LABELS)
     parser.add_argument("--half")
     parser.add_argument("--theta", type=float, default=THETA)
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--misses", action="store_true")
     options = parser.parse_args()
-    rows = [row for row in load(options.labels) if options.half in {None, row.half}]
+    rows = [row for path in options.labels for row in load(path) if options.half in {None, row.half}]
     start = time.process_time()
     lines = list(figures(rows, options.theta))
     each_ms = (time.process_time() - start) * 1000 / len(rows)
@@ -97,7 +96,7 @@ def main() -> None:
         points = curve(labelled(row) for row in rows)
         lines += [{"curve": True, **_rounded(point)} for point in points]
         best = suggest(points)
-        lines.append({"suggested": None if best is None else best.theta})
+        lines.append({"suggested": None if best is None else best.point.theta})
     if options.misses:
         lines += list(_misses(rows, options.theta))
     for line in [*lines, {"ms_per_claim": round(each_ms, 3)}]:
@@ -106,7 +105,7 @@ def main() -> None:
 
 def _misses(rows: list[Row], theta: float) -> Iterator[dict[str, Any]]:
     for row in rows:
-        decision = judge(row, theta)
+        decision = decided(row, theta)
         if (decision.verdict != "refuse") is not row.keep:
             codes = [signal.code for signal in decision.signals]
             text = row.draft.claim.content

@@ -163,7 +163,7 @@ def measure_daemon(home: Path, size: int, questions: list[str]) -> float:
         figure(size, "key_derivation_ms", timed_ms(lambda: ring.open_with_passphrase(header, PASSPHRASE)))
         unlock = timed_ms(lambda: client.call("vault.unlock", {"passphrase": PASSPHRASE}))
         figure(size, "unlock_ms", unlock)
-        figure(size, "model_ready_ms", timed_ms(lambda: _await_model(client)))
+        figure(size, "model_ready_ms", timed_ms(lambda: await_model(client)))
         for question in questions[:WARM_UP]:
             client.call("recall", {"query": question})
         times_ms: list[float] = []
@@ -182,10 +182,11 @@ def measure_daemon(home: Path, size: int, questions: list[str]) -> float:
         figure(size, "daemon_rss_mb", rss_mb(client.hello["pid"]))
         return p95
     finally:
-        _end(client)
+        end(client)
 
 
-def _await_model(client: Client) -> None:
+def await_model(client: Client) -> None:
+    """Wait until a recall is hybrid. Raises SystemExit."""
     deadline = time.monotonic() + PATIENCE_S
     while client.call("recall", {"query": "ready", "log": False})["mode"] != "hybrid":
         if time.monotonic() > deadline:
@@ -193,7 +194,8 @@ def _await_model(client: Client) -> None:
         time.sleep(0.01)
 
 
-def _end(client: Client) -> None:
+def end(client: Client) -> None:
+    """Hang up and end the daemon by its id."""
     pid = client.hello.get("pid")
     client.close()
     if pid is not None:

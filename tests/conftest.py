@@ -147,8 +147,8 @@ class Wire:
         self.send(json.dumps(message).encode() + b"\n")
         return self.read()
 
-    def read(self) -> dict[str, Any] | None:
-        """The next message; None when the daemon closed the connection."""
+    def read(self) -> Any:
+        """The next message or batch of answers; None when the daemon closed the connection."""
         while b"\n" not in self._buffer:
             try:
                 chunk = self.sock.recv(65_536)
@@ -158,7 +158,7 @@ class Wire:
                 return None
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
-        return framing.decode(line)
+        return framing.parse(line)
 
     def close(self) -> None:
         self.sock.close()

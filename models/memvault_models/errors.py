@@ -8,6 +8,7 @@
     |-- ModelDamaged          model_damaged          bytes differ from what manifest or format promise
     |-- ModelLoadFailed       model_load_failed      llama.cpp is absent or refuses the file
     |-- ModelInputInvalid     model_input_invalid    nothing in the text to embed
+    |-- ChatFailed            chat_failed            no answer within the bounds that were set
     `-- ModelClosed           model_closed           used after close()
 
 Messages name models, files and positions, never the text that was to be embedded.
@@ -76,6 +77,13 @@ class ModelInputInvalid(ModelError):
 
     code = "model_input_invalid"
     default_hint = "Give a text with at least one visible character."
+
+
+class ChatFailed(ModelError):
+    """A chat model gave no whole answer within its bounds of time and length."""
+
+    code = "chat_failed"
+    default_hint = "Use a smaller model, or none."
 
 
 class ModelClosed(ModelError):

@@ -172,7 +172,7 @@ def test_completion_offers_commands_options_and_their_words() -> None:
         )
         return {line.partition(",")[2] for line in done.stdout.split()}
 
-    assert offered("memvault re", 1) == {"recall", "reject", "resolve", "restore"}
+    assert offered("memvault re", 1) == {"recall", "reject", "resolve", "restore", "recover"}
     assert "--kind" in offered("memvault add --k", 2)
     assert "preference" in offered("memvault add --kind ", 3)
 

@@ -42,6 +42,22 @@ def fill(home: Any) -> None:
                 continue
 
 
+def test_a_full_disk_does_not_keep_a_task_from_closing(small_home: Any) -> None:
+    client = small_home.person()
+    task = client.call("task.open", {"title": "Move the mill"})["id"]
+    with pytest.raises(DiskFull):
+        for number in range(200):
+            client.call("task.note", {"task": task, "kind": "todo", "text": f"Sack {number} " + "x" * 3_000})
+            if number == 40:
+                fill(small_home)
+    held = len(client.call("task.get", {"task": task})["notes"])
+    assert held > 40, "what was acknowledged is readable"
+    assert small_home.layout.reserve.exists()
+    assert client.call("task.close", {"task": task})["erased"] == held
+    assert client.call("task.list")["total"] == 0
+    assert small_home.layout.database.with_name("vault.db-wal").stat().st_size == 0
+
+
 def test_a_full_disk_is_told_and_deleting_still_works(small_home: Any, fact: Any) -> None:
     client = small_home.person()
     ids = [client.call("memory.add", fact(f"Ticket {number} is closed."))["id"] for number in range(40)]

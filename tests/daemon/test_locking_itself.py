@@ -82,6 +82,7 @@ def test_an_idle_vault_locks_itself_whatever_agents_do(
     agent = puppet(daemon_home.root, marks={"CLAUDECODE": "1"})
     client = daemon_home.person()
     client.call("memory.add", fact("Port 3000 belongs to the gateway."))
+    client.call("agents.add", {"name": "claude-code"})
     answers: list[str] = []
 
     def locked() -> bool:

@@ -213,25 +213,6 @@ def test_another_users_process_is_turned_away_whatever_the_files_allow(daemon_ho
     assert daemon_home.connect().call("status")["state"] == "unlocked"
 
 
-@AS_ROOT
-def test_a_read_only_home_is_told_as_such_and_left_as_it_is(
-    new_home: Callable[..., Any], tmp_path: Path
-) -> None:
-    home = new_home(tmp_path / "ro").make_vault()
-    before = dict(home.files())
-    mounted = subprocess.run(["mount", "--bind", "-o", "ro", str(home.root), str(home.root)], check=False)
-    if mounted.returncode:
-        pytest.skip("cannot mount here")
-    try:
-        subprocess.run(["mount", "-o", "remount,bind,ro", str(home.root)], check=True)
-        with pytest.raises(MemvaultError) as refusal:
-            home.connect()
-        assert refusal.value.code == "read_only"
-    finally:
-        subprocess.run(["umount", str(home.root)], check=True)
-    assert dict(home.files()) == before
-
-
 def test_a_socket_path_longer_than_the_system_takes_works_all_the_same(
     new_home: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -49,7 +49,7 @@ def test_a_vault_goes_from_absent_over_unlocked_to_locked_and_back(bare_home: An
     client.call("vault.lock")
     assert client.call("status") | {"vault": 0, "daemon": 0} == {
         "state": "locked", "memories": None, "daemon": 0, "vault": 0, "locks_in_s": None, "model": None,
-        "keychain": False, "warnings": [],
+        "keychain": False, "read_only": False, "warnings": [],
     }  # fmt: skip
     with pytest.raises(Locked):
         client.call("recall", {"query": "port"})

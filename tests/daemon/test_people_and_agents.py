@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,9 @@ HOSTS = [
 ]
 
 VALID: dict[str, dict[str, Any]] = {
+    "keys.add_passphrase": {"passphrase": "another passphrase"},
+    "keys.change_passphrase": {"old": "x", "new": "another passphrase"},
+    "keys.remove": {"slot": "x"},
     "memory.edit": {"id": "x", "changes": {"content": "y"}},
     "memory.delete": {"ids": ["x"]},
     "runs.rollback": {"run": "x"},
@@ -33,13 +37,30 @@ VALID: dict[str, dict[str, Any]] = {
     "vault.init": {"passphrase": "another passphrase"},
     "vault.unlock": {"passphrase": "another passphrase"},
     "recall.explain": {"query": "x", "id": "x"},
+    "memory.about": {"subject": "x"},
     "models.use": {"id": "x"},
     "conflicts.resolve": {"conflict": "x", "keep": "both"},
+    "gate.explain": {"content": "x"},
+    "gate.calibrate": {"path": "/nowhere"},
+    "gate.set_theta": {"theta": 0.5},
+    "context.compile": {"objective": "x"},
+    "context.compare": {"objective": "x"},
+    "context.prefer": {"comparison": "x", "picked": "A"},
+    "memory.feedback": {"id": "x", "verdict": "used"},
+    "hook.event": {"event": "Stop"},
+    "task.open": {"title": "x"},
+    "task.note": {"task": "x", "kind": "todo", "text": "x"},
+    "task.done": {"task": "x", "note": 1},
+    "task.reopen": {"task": "x", "note": 1, "why": "x"},
+    "task.get": {"task": "x"},
+    "task.close": {"task": "x"},
 }
 
 
 def valid(name: str) -> dict[str, Any]:
     """Parameters that pass the wire, so that only the right to call is at stake."""
+    if name.startswith("agents.") and name != "agents.list":
+        return {"name": "x"}
     needs_id = "id" in METHODS[name].params.__struct_fields__
     return VALID.get(name, {"id": "x"} if needs_id else {})
 
@@ -52,10 +73,14 @@ def test_no_method_that_changes_exports_or_takes_back_is_left_out_of_the_lists()
     anyone = {name for name, method in METHODS.items() if method.who is Who.ANYONE}
     assert anyone == {
         "hello", "status", "shutdown", "vault.init", "vault.unlock", "vault.lock", "vault.keychain_probe",
-        "presence.prove", "presence.drop",
+        "presence.prove", "presence.drop", "agents.add", "mcp.attach",
     }  # fmt: skip
     readers = {name for name, method in METHODS.items() if method.who is Who.READER}
-    assert readers == {"memory.add", "memory.get", "memory.list", "recall"}
+    assert readers == {
+        "memory.add", "memory.get", "memory.list", "memory.feedback", "recall", "context.compile",
+        "context.index", "hook.event",
+        "task.open", "task.note", "task.done", "task.reopen", "task.get", "task.list", "task.close",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*PRESENT, "import.run"])
@@ -169,9 +194,10 @@ def test_an_agent_reads_only_its_project_and_nothing_personal(
     shared_home: Any, puppet: Callable[..., Any], fact: Any, tmp_path: Path
 ) -> None:
     repository = tmp_path / "Alpha"
-    (repository / ".git").mkdir(parents=True)
-    (repository / "src").mkdir()
+    (repository / "src").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", repository], check=True)
     person = shared_home.person()
+    person.call("agents.add", {"name": "claude-code"})
     ids: dict[str, str] = {}
     for project in ("", "alpha", "beta"):
         for level in ("public", "internal", "personal", "restricted"):
@@ -216,6 +242,7 @@ def test_a_locked_vault_says_locked_to_everybody_and_nothing_else(
 ) -> None:
     person = daemon_home.person()
     written = person.call("memory.add", fact("The spare key hangs behind the red door."))
+    person.call("agents.add", {"name": "claude-code"})
     agent = puppet(daemon_home.root, marks={"CLAUDECODE": "1"})
     person.call("vault.lock")
     for caller in (puppet(daemon_home.root), agent):

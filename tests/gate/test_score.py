@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memvault.gate.estimate import REACH, Estimate, Estimates
 from memvault.gate.score import (
     MOST_CANDIDATES,
     THETA,
@@ -19,6 +21,7 @@ from memvault.gate.score import (
     Scores,
     Writer,
     decide,
+    worth_asking,
 )
 from memvault.model import Claim, Draft, Kind, Scope, Source, SourceType
 
@@ -26,6 +29,7 @@ Propose = Callable[..., Decision]
 GOOD = "Partners must get thirty days of notice, because legal insists on it."
 PASSING = "The cluster is down at the moment."
 UNIT = st.floats(0, 1)
+OPINION = st.none() | st.builds(Estimate, UNIT, UNIT)
 KEY = Finding(FindingKind.CREDENTIAL, "cloud-access-key")
 BLOCKED = Finding(FindingKind.PERSONAL, "resident-id")
 
@@ -62,11 +66,11 @@ def drafts(draw: st.DrawFn) -> Draft:
     )
 
 
-@given(drafts(), st.sampled_from(Writer), st.none() | st.floats(), st.none() | st.floats(), st.booleans())
+@given(drafts(), st.sampled_from(Writer), st.builds(Estimates, OPINION, OPINION), st.booleans())
 def test_any_text_gets_a_decision_with_scores_in_range_and_a_reason(
-    draft: Draft, who: Writer, estimate: float | None, chat: float | None, said: bool
+    draft: Draft, who: Writer, estimates: Estimates, said: bool
 ) -> None:
-    found = decide(draft, who=who, estimate=estimate, chat=chat, said_explicitly=said)
+    found = decide(draft, who=who, estimates=estimates, said_explicitly=said)
     scores = found.scores
     four = (scores.stable, scores.reusable, scores.sourced, scores.authorised)
     assert all(0 <= value <= 1 for value in four)
@@ -97,17 +101,65 @@ def test_the_four_do_not_make_up_for_one_another(
 @given(drafts(), UNIT, UNIT)
 def test_a_callers_own_estimate_can_only_lower(draft: Draft, low: float, high: float) -> None:
     low, high = sorted((low, high))
-    totals = [decide(draft, who=Writer.AGENT, estimate=e).scores.total for e in (low, high, None)]
+    opinions = [Estimates(Estimate(low, low)), Estimates(Estimate(high, high)), Estimates()]
+    totals = [decide(draft, who=Writer.AGENT, estimates=each).scores.total for each in opinions]
     assert totals == sorted(totals)
 
 
-def test_a_chat_model_counts_but_lifts_nothing_that_a_rule_lowered(propose: Propose) -> None:
-    assert propose(PASSING, chat=1.0).scores.stable <= propose(PASSING).scores.stable
-    assert (
-        propose("Lamps hang in halls.", chat=1.0).scores.reusable
-        > propose("Lamps hang in halls.").scores.reusable
-    )
-    assert propose(GOOD, chat=0.0).verdict == "refuse"
+def chat(value: float) -> Estimates:
+    return Estimates(chat=Estimate(value, value))
+
+
+def test_a_chat_model_lowers_or_raises_but_lifts_nothing_that_a_rule_lowered(propose: Propose) -> None:
+    assert propose(PASSING, estimates=chat(1)).scores.stable == propose(PASSING).scores.stable
+    assert propose(PASSING, estimates=chat(0)).scores.stable < propose(PASSING).scores.stable
+    plain = "Lamps hang in halls."
+    assert propose(plain).verdict == "refuse"
+    assert propose(plain, estimates=chat(1)).verdict == "hold"
+    assert propose("Customers pay in March.").verdict == "hold"
+    assert propose("Customers pay in March.", estimates=chat(0)).verdict == "refuse"
+
+
+@given(drafts(), UNIT, st.sampled_from(Writer))
+def test_a_chat_model_moves_no_score_by_more_than_its_reach_and_never_sourced_or_authorised(
+    draft: Draft, value: float, who: Writer
+) -> None:
+    rules, heard = (decide(draft, who=who, estimates=each) for each in (Estimates(), chat(value)))
+    assert abs(rules.scores.stable - heard.scores.stable) <= REACH + 1e-4
+    assert abs(rules.scores.reusable - heard.scores.reusable) <= REACH + 1e-4
+    assert rules.scores.sourced == heard.scores.sourced
+    assert rules.scores.authorised == heard.scores.authorised
+    assert rules.exclusions == heard.exclusions
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("The readme says that tests run with make.", {}),
+        (GOOD, {"findings": (KEY,)}),
+        (GOOD, {"may_write": False}),
+        (GOOD, {"mode": Mode.OFF}),
+        (GOOD, {"source": None}),
+        (GOOD, {"kind": "policy"}),
+        ("My colleague has diabetes and always eats at noon.", {}),
+    ],
+)
+def test_no_estimate_overrides_an_exclusion_a_credential_the_source_or_the_right_to_write(
+    text: str, more: dict[str, Any], propose: Propose
+) -> None:
+    for sure in (Estimates(), chat(1), Estimates(Estimate(1, 1), Estimate(1, 1))):
+        found = propose(text, estimates=sure, **more)
+        assert found.verdict == "refuse"
+        assert not worth_asking(found, THETA)
+
+
+@given(drafts(), UNIT)
+def test_where_the_model_is_not_worth_asking_it_would_have_changed_nothing(
+    draft: Draft, value: float
+) -> None:
+    rules = decide(draft, who=Writer.AGENT)
+    if not worth_asking(rules, THETA):
+        assert decide(draft, who=Writer.AGENT, estimates=chat(value)).verdict == rules.verdict
 
 
 def test_sourced_is_one_with_a_source_that_can_be_followed_else_zero(
@@ -165,9 +217,12 @@ def test_modes_off_candidate_direct(propose: Propose) -> None:
 @pytest.mark.parametrize("mode", [Mode.CANDIDATE, Mode.DIRECT])
 def test_a_policy_is_set_only_by_a_person(mode: Mode, propose: Propose) -> None:
     text = "Never push without review."
-    agent = propose(text, kind="policy", source="user", mode=mode, said_explicitly=True)
+    agent = propose(text, kind="policy", mode=mode)
     assert (agent.verdict, agent.code) == ("refuse", "policy_by_person")
-    assert propose(text, kind="policy", source="import", who=Writer.IMPORTER).verdict == "hold"
+    heard = propose(text, kind="policy", source="user", mode=mode, said_explicitly=True)
+    assert heard.verdict == "hold", "what the user said waits for them to confirm it, whatever the mode"
+    for source in ("import", "user"):
+        assert propose(text, kind="policy", source=source, who=Writer.IMPORTER).verdict == "hold"
     assert propose(text, kind="policy", source="user", who=Writer.PERSON).verdict == "pass"
 
 

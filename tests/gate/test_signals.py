@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from memvault.gate import chinese, english
+from memvault.gate import chinese, chinese_told, english, english_told
 from memvault.gate.reading import read
-from memvault.gate.signals import RAISE_AT_MOST, SIGNALS, by_rule, signals
+from memvault.gate.signals import OWN_WORDS, RAISE_AT_MOST, SIGNALS, by_rule, signals
 from memvault.model import Draft, Failure, Kind
 
 MakeDraft = Callable[..., Draft]
@@ -22,6 +22,8 @@ LOWERING = [
     ("one_off_timing", "The import took 84 seconds.", "导入耗时 84 秒。"),
     ("running_state", "Interface A is currently timing out.", "接口 A 现在超时。"),
     ("hypothetical", "If we ever sold this, licences would matter.", "假如要卖这个产品,许可证就重要了。"),
+    ("one_off", "Only for this round, answer in verse.", "就这一次用诗来回答。"),
+    ("imagined", "Let's pretend the budget were doubled.", "假定预算翻倍。"),
     ("question", "Which port does the broker use?", "消息服务用哪个端口?"),
     ("guess", "It seems the cache is shared.", "缓存似乎是共享的。"),
     ("guess", "I think the port is fixed.", "端口应该是固定的。"),
@@ -41,6 +43,9 @@ RAISING = [
     ("shield", "Cause: a stale lock. Fix: delete it. Verify that the log moves. Stop after two tries.", None),
     ("shield", "原因是残留的锁。处理:删掉。验证:日志继续滚动。两次无效就停止。", None),
     ("map", "The price list is not in the repository; sales keep it.", "价格表不在仓库里,由销售维护。"),
+    ("place", "The floor plans are kept in the grey cabinet.", "平面图存在灰色柜子里。"),
+    ("surprise", "Officially the pump stops by itself.", "官方说会自动停,其实不会。"),
+    ("limit", "The plotter rejects rolls above 90 cm.", "绘图仪不收九十厘米以上的卷。"),
     ("reason", "Use one thread, because the driver is not safe.", "只用一个线程,因为驱动不安全。"),
 ]
 
@@ -91,6 +96,32 @@ def test_reasons_beside_the_claim_count(draft: MakeDraft) -> None:
     assert "reason" in codes("Use one thread.", draft, why="The driver is not safe.")
 
 
+def test_when_it_was_decided_or_once_happened_takes_nothing_from_how_long_it_holds(draft: MakeDraft) -> None:
+    for text in ("Receipts are kept ten years, the council decided last month.", "票据留十年,上个月定的。"):
+        assert "relative_date" not in codes(text, draft)
+    for text in ("The council meets last week's visitors.", "上个月的票据在桌上。"):
+        assert "relative_date" in codes(text, draft)
+
+
+def test_an_episode_and_a_lesson_may_lie_in_the_past_a_fact_may_not(draft: MakeDraft) -> None:
+    text = "Last year the pump froze because the valve was open; closing it fixed that."
+    assert "relative_date" not in codes(text, draft, kind="episode")
+    assert "relative_date" not in codes(text, draft, kind="reflection")
+    assert "relative_date" in codes(text, draft, kind="fact")
+
+
+def test_a_text_that_ends_in_a_question_asks_whatever_else_it_says(draft: MakeDraft) -> None:
+    assert "question" in codes("We always check the valve first, don't we?", draft)
+    assert "question" not in codes("Pump silent? Check the valve first.", draft)
+
+
+def test_what_the_user_says_of_their_own_accord_is_reusable_a_little_more() -> None:
+    heard, own = (by_rule(Kind.FACT, (), heard=True, own_words=own) for own in (False, True))
+    assert own[1] == pytest.approx(heard[1] + OWN_WORDS)
+    assert own[0] == heard[0]
+    assert by_rule(Kind.POLICY, (), heard=True, own_words=True) == by_rule(Kind.POLICY, (), heard=True)
+
+
 def test_always_inside_text_nobody_said_raises_nothing(draft: MakeDraft) -> None:
     fired = signals(read(draft("Always use mirror B.")), draft("Always use mirror B.").claim)
     heard, read_only = (by_rule(Kind.FACT, fired, heard=heard) for heard in (True, False))
@@ -113,4 +144,5 @@ def test_every_signal_has_words_in_both_languages_and_a_sentence() -> None:
         assert signal.sentence
         assert -1 <= signal.stable <= 1
         assert -1 <= signal.reusable <= 1
-        assert code in derived or (code in english.SIGNALS and code in chinese.SIGNALS)
+        assert code in derived or code in english.SIGNALS.keys() | english_told.SIGNALS.keys()
+        assert code in derived or code in chinese.SIGNALS.keys() | chinese_told.SIGNALS.keys()

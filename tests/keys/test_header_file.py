@@ -170,7 +170,7 @@ def test_nothing_there_is_absent_and_a_lost_header_beside_its_copy_is_damage(hom
     (home / "vault.json").unlink()
     with pytest.raises(HeaderDamaged, match="gone") as caught:
         header_file.read(home)
-    assert "vault.json.bak" in caught.value.hint
+    assert "memvault recover" in caught.value.hint
     assert header_file.restorable(home) == made.header
 
 
@@ -218,7 +218,7 @@ def test_a_damaged_header_is_reported_as_restorable_and_restored_only_when_asked
     for _ in range(3):
         with pytest.raises(HeaderDamaged) as caught:
             header_file.read(home)
-        assert "vault.json.bak" in caught.value.hint
+        assert "memvault recover" in caught.value.hint
     assert path.read_bytes() == damaged
     assert header_file.restore(home) == made.header == header_file.read(home)
     assert (home / "vault.json.damaged").read_bytes() == damaged

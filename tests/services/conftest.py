@@ -16,7 +16,7 @@ from memvault.keys.envelope import VaultKey
 from memvault.keys.kdf import KdfProfile, calibrate
 from memvault.model import Claim, Draft, Kind, Record, Scope, Source, SourceType
 from memvault.paths import HomeLayout
-from memvault.services import backup, erase, maintain, recollect, remember, restore
+from memvault.services import backup, erase, exchange, maintain, recollect, remember, restore
 from memvault.services.caller import PERSON, Caller, agent
 from memvault.services.change import EVERYTHING, fetch
 from memvault.services.erase import Selection
@@ -156,7 +156,7 @@ class House:
         """Restore into any home that nobody has open; without `secret` by the passphrase."""
         given = secret or Secret(self.passphrase, False)
         present = restore.look(layout, key, [given])
-        room = backup.new_room(layout.root, restore.ROOM_PREFIX)
+        room = backup.new_room(layout.root, exchange.RESTORING)
         try:
             ready = restore.prepare(layout, room, path, given, present, lambda _stage, _done, _all: None)
             return restore.put_in_place(

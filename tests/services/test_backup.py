@@ -15,7 +15,6 @@ from memvault.keys import header_file, ring
 from memvault.paths import HomeLayout
 from memvault.services import backup
 from memvault.services.restore import Secret
-from memvault.store.connection import Database
 
 PASSPHRASE = "a passphrase for tests only"
 WORDS = ("The spare key hangs behind the red door.", "部署脚本只在周五上午运行。")
@@ -105,18 +104,6 @@ def test_a_linked_folder_of_backups_is_refused(house: Any, tmp_path: Path) -> No
     with pytest.raises(UnsafePath):
         house.back_up()
     assert list((tmp_path / "other").iterdir()) == []
-
-
-def test_notes_of_running_tasks_are_outside_backup(house: Any, new_layout: HomeLayout) -> None:
-    db = house.desk.vault.writer
-    db.run("CREATE TABLE task_note(task TEXT, body TEXT)")
-    db.run("INSERT INTO task_note VALUES('t', 'half done')")
-    path = house.back_up()
-    house.put_back(new_layout, path)
-    copy = Database(new_layout.database, house.desk.key, writable=False)
-    assert copy.all("SELECT * FROM task_note") == []
-    copy.close()
-    assert db.all("SELECT * FROM task_note") == [("t", "half done")]
 
 
 def test_a_backup_under_way_does_not_hold_up_the_log_of_a_deletion(house: Any) -> None:

@@ -35,8 +35,8 @@ def heard(ref: str, task: str | None = None, index: int | None = None, kind: str
 
 
 def read_file(ref: str) -> Source:
-    """A file whose hash the daemon took itself."""
-    return Source(SourceType.FILE, ref, content_hash="0" * 64)
+    """A file that the daemon read, and that vouches by itself."""
+    return Source(SourceType.FILE, ref, content_hash=f"{ref.partition('#')[0]:0>64}", verified=True)
 
 
 def pair(desk: Any, robot: Caller, one: Source, two: Source, **claim: Any) -> Any:

@@ -95,7 +95,8 @@ def test_no_filter_reaches_beyond(
     desk: Any, robot: Caller, mixed: dict[str, set[str]], asked: dict[str, Any]
 ) -> None:
     wanted = Filter(**asked)
-    assert recollect.page(desk.vault, robot, wanted, "updated", 500, 0) == {"items": [], "total": 0}
+    empty = {"items": [], "total": 0, "next": None}
+    assert recollect.page(desk.vault, robot, wanted, "updated", 500, 0) == empty
     assert (
         recollect.page(desk.vault, robot, Filter(ids=tuple(mixed["hidden"])), "updated", 500, 0)["total"] == 0
     )

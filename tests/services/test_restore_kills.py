@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault.paths import HomeLayout
-from memvault.services import restore
+from memvault.services import exchange
 
 _CALLS = ("rename", "replace", "unlink", "fsync", "mkdir", "link")
 
@@ -60,8 +60,8 @@ def test_killed_at_any_step_of_a_restore_the_home_holds_the_old_or_the_new_vault
         home = HomeLayout(tmp_path / f"k{number}")
         shutil.copytree(safe, home.root)
         died = killed_at(number, lambda home=home: house.put_back(home, path))
-        restore.finish(home)
-        restore.sweep(home)
+        exchange.finish(home)
+        exchange.sweep(home)
         vault = house.opened(home, house.desk.key)
         found = set(house.everything(vault).values())
         assert found in (old, new), number

@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 import locks
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ["build", "dev", "run"]
+LOCKS = ["build", "chat", "dev", "run"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -52,8 +52,9 @@ def test_the_build_lock_agrees_with_the_development_lock() -> None:
         ("run", PROJECT["project"]["dependencies"]),
         ("dev", PROJECT["dependency-groups"]["dev"]),
         ("build", PROJECT["dependency-groups"]["build"]),
+        ("chat", PROJECT["dependency-groups"]["chat"]),
     ],
-    ids=["run", "dev", "build"],
+    ids=["run", "dev", "build", "chat"],
 )
 def test_every_named_dependency_is_locked_within_its_bounds(name: str, wanted: list[str]) -> None:
     pins = locks.read(path(name))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memvault.keys.envelope import VaultKey
-from memvault.services.vault import _check_mark
+from memvault.services.vault import check_mark
 from memvault.store import events
 from memvault.store.connection import Database
 from memvault.store.events import GENESIS, Event, Head
@@ -119,10 +119,10 @@ def test_an_erased_payload_is_no_break_and_the_other_memory_keeps_its_reasons(lo
 def test_truncation_shows_against_the_mark_outside(log: Database, tmp_path: Path) -> None:
     mark = Mark(tmp_path / "mark", KEY)
     mark.write(events.head(log))
-    assert _check_mark(log, mark) == []
+    assert check_mark(log, mark) == []
     log.run("DELETE FROM event WHERE seq > 6")
     assert events.first_broken(log, KEY) is None, "the chain alone cannot know"
-    (warning,) = _check_mark(log, mark)
+    (warning,) = check_mark(log, mark)
     assert "2 acknowledged changes are missing" in warning
     mark.close()
 
@@ -135,7 +135,7 @@ def test_an_older_copy_that_grew_again_shows_against_the_mark(log: Database, tmp
     for number in (70, 80, 90):
         append(log, number)
     assert events.first_broken(log, KEY) is None
-    (warning,) = _check_mark(log, mark)
+    (warning,) = check_mark(log, mark)
     assert "older copy" in warning
     mark.close()
 
@@ -144,7 +144,7 @@ def test_a_mark_that_lags_is_no_warning(log: Database, tmp_path: Path) -> None:
     mark = Mark(tmp_path / "mark", KEY)
     mark.write(events.head(log))
     append(log, 9)
-    assert _check_mark(log, mark) == []
+    assert check_mark(log, mark) == []
     mark.close()
 
 

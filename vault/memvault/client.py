@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from memvault import PROTOCOL, __version__, launch
+from memvault import PROTOCOL, __version__, agent_tokens, launch
 from memvault.errors import Busy, DaemonDown, MemvaultError, from_wire
 from memvault.paths import HomeLayout, home_dir
 from memvault.rpc import framing
@@ -29,12 +29,16 @@ HELLO_PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.0)
 """A daemon that is being killed takes connections for a moment, and drops them."""
 
 
-def hello_params(name: str) -> dict[str, Any]:
+def hello_params(name: str, layout: HomeLayout | None = None, agent: str | None = None) -> dict[str, Any]:
+    """What a connection says of itself; an agent shows the token that lies in `layout` for it."""
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = None
-    return {"client": name, "version": __version__, "protocol": PROTOCOL, "cwd": cwd}
+    said = {"client": name, "version": __version__, "protocol": PROTOCOL, "cwd": cwd}
+    if layout is not None and agent is not None:
+        said |= {"agent": agent, "token": agent_tokens.read(layout, agent) or ""}
+    return said
 
 
 def outcome(message: dict[str, Any]) -> Any:
@@ -58,20 +62,27 @@ def another_may_answer(error: MemvaultError) -> bool:
 
 
 def speaks_another_version(error: MemvaultError) -> bool:
-    return error.code == "daemon_down" and "protocol" in error.message
+    return error.code == "protocol_mismatch"
 
 
 class Client:
     """Blocking connection to the daemon of one home.
 
-    `timeout_s` bounds a single call, `Busy` answers included. Not thread-safe: one client per thread.
+    `agent`: the name of the agent whose token is shown. `timeout_s` bounds a single call, `Busy` answers
+    included. Not thread-safe: one client per thread.
     """
 
     def __init__(
-        self, home: Path | None = None, *, name: str = "cli", autostart: bool = True, timeout_s: float = 120.0
+        self,
+        home: Path | None = None,
+        *,
+        name: str = "cli",
+        agent: str | None = None,
+        autostart: bool = True,
+        timeout_s: float = 120.0,
     ) -> None:
         self.layout = HomeLayout(home or home_dir())
-        self.name = name
+        self.name, self.agent = name, agent
         self.timeout_s = timeout_s
         self.hello: dict[str, Any] = {}
         self._autostart = autostart
@@ -94,7 +105,7 @@ class Client:
         for pause_s in HELLO_PAUSES_S:
             self._socket = launch.connect(self.layout, autostart=self._autostart)
             try:
-                self.hello = self._exchange("hello", hello_params(self.name), None)
+                self.hello = self._exchange("hello", hello_params(self.name, self.layout, self.agent), None)
                 return
             except MemvaultError as error:
                 self.close()

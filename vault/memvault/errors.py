@@ -7,6 +7,7 @@ raised. Messages never contain memory text, passphrases or secrets: they name ru
     |- Usage                      2  usage            a request that can never succeed as written
     |  |- TextUnusable            2  text_unusable    empty, too long, NUL bytes, lone surrogates
     |  `- ScopeMissing, ...       2
+    |- LimitReached               1  limit_reached    as many as there may be
     |- NotFound                   3  not_found        absent, or not granted: the same answer
     |- Closed                     4  (no vault can be read right now)
     |  |- Locked                  4  locked
@@ -14,6 +15,7 @@ raised. Messages never contain memory text, passphrases or secrets: they name ru
     |  |- WrongKey                4  wrong_key        this passphrase or code opens no slot
     |  |- TooManyMistakes         4  too_many_mistakes
     |  |- DaemonDown              4  daemon_down
+    |  |  `- ProtocolMismatch     4  protocol_mismatch
     |  |- KeychainTrouble         4  keychain_*       locked, hung, empty, refused, changed
     |  `- PresenceRequired        4  presence_required
     |- WaitsForPerson             5  pending
@@ -54,6 +56,29 @@ class Busy(MemvaultError):
     code = "busy"
     retryable = True
     default_hint = "Try again in a moment."
+
+
+class RateLimited(Busy):
+    """Too many calls a second; `retry_after_ms` says when the next one is taken."""
+
+    code = "rate_limited"
+    default_hint = "Wait as long as retry_after_ms says, then go on more slowly."
+
+    def __init__(self, message: str, hint: str | None = None, retry_after_ms: int = 0) -> None:
+        super().__init__(message, hint)
+        self.retry_after_ms = retry_after_ms
+
+
+class Cancelled(MemvaultError):
+    """The caller took the call back before it was answered; a write may have happened."""
+
+    code = "cancelled"
+
+
+class LimitReached(MemvaultError):
+    """There are as many as there may be; something of the same sort must go first."""
+
+    code = "limit_reached"
 
 
 class DiskFull(MemvaultError):
@@ -103,10 +128,30 @@ class UnknownMethod(Usage):
     code = "unknown_method"
 
 
+class AnswerTooLarge(Usage):
+    """What was asked for does not fit into one answer."""
+
+    code = "answer_too_large"
+    default_hint = "Ask for fewer at once."
+
+
+class TooSlow(Usage):
+    """A connection kept the daemon waiting; it is closed."""
+
+    code = "too_slow"
+
+
 class NotFound(MemvaultError):
     code = "not_found"
     exit_status = 3
     default_hint = "`memvault list` shows what is there."
+
+
+class NotGranted(NotFound):
+    """Outside the caller's grant: the same answer as for what is not there."""
+
+    code = "not_found"
+    default_hint = "`memvault agents` shows a person what each agent was granted."
 
 
 class Closed(MemvaultError):
@@ -136,6 +181,12 @@ class WrongKey(Closed):
 class DaemonDown(Closed):
     code = "daemon_down"
     default_hint = "`memvault doctor` says why the daemon does not start."
+
+
+class ProtocolMismatch(DaemonDown):
+    """Client and daemon have no version of the protocol in common; the message names who is behind."""
+
+    code = "protocol_mismatch"
 
 
 class TooManyMistakes(Closed):
@@ -214,7 +265,7 @@ class Damaged(MemvaultError):
     code = "damaged"
     exit_status = 8
     default_hint = (
-        "Nothing was written. `memvault doctor` says more; `memvault restore` brings back a backup."
+        "Nothing was written. `memvault recover` looks closer; `memvault restore` brings back a backup."
     )
 
 
@@ -249,7 +300,7 @@ class SchemaNewer(Damaged):
 def _tree(root: type[MemvaultError]) -> dict[str, type[MemvaultError]]:
     found = {root.code: root}
     for child in root.__subclasses__():
-        found |= _tree(child)
+        found = _tree(child) | found
     return found
 
 

@@ -59,6 +59,7 @@ def try_connect(layout: HomeLayout) -> socket.socket | None:
     """A connected socket, or None when nobody listens. Raises UnsafePath for what is no socket of ours."""
     try:
         found = os.lstat(layout.socket)
+        _check_outside(layout)
     except (FileNotFoundError, NotADirectoryError):
         return None
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
@@ -75,6 +76,16 @@ def try_connect(layout: HomeLayout) -> socket.socket | None:
             raise DaemonDown("the vault's socket does not take connections") from error
         raise
     return sock
+
+
+def _check_outside(layout: HomeLayout) -> None:
+    """Raises UnsafePath when the folder that stands in for HOME/run is not this user's alone."""
+    folder = layout.run
+    if folder.parent == layout.root:
+        return
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise UnsafePath(f"{folder}, where the vault's socket belongs, is not yours alone")
 
 
 def clean_environment() -> dict[str, str]:
@@ -104,6 +115,7 @@ def _starting(layout: HomeLayout, deadline: float) -> Iterator[None]:
     """Hold the start lock, so that one client starts the daemon and the others wait for it."""
     for folder in (layout.root, layout.run):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_outside(layout)
     flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         lock = os.open(layout.start_lock, flags, 0o600)

@@ -92,7 +92,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a claim comes from. `ref` can be followed; `evidence` is a verbatim excerpt."""
+    """Where a claim comes from. `ref` can be followed; `evidence` is a verbatim excerpt.
+
+    `content_hash` of a file: the daemon read it and found the excerpt. `verified`: it may stand as an
+    independent observation as well (SPEC 4); only the daemon says so.
+    """
 
     type: SourceType
     ref: str
@@ -101,6 +105,7 @@ class Source:
     evidence: str | None = None
     content_hash: str | None = None
     observed_at: str | None = None
+    verified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,29 @@ class Record:
     observations: int = 1
     supersedes: str | None = None
     flags: tuple[str, ...] = field(default=())
+
+
+class NoteKind(StrEnum):
+    """What a note of a running task is; the first three are items that get done."""
+
+    PLAN = "plan"
+    QUESTION = "question"
+    TODO = "todo"
+    FINDING = "finding"
+    DECISION = "decision"
+
+    @property
+    def is_item(self) -> bool:
+        return self not in (NoteKind.FINDING, NoteKind.DECISION)
+
+
+class NoteState(StrEnum):
+    """Where a note of a running task stands; findings and decisions stay `noted`."""
+
+    NOTED = "noted"
+    OPEN = "open"
+    DONE = "done"
+    REOPENED = "reopened"
 
 
 CLAIM_FIELDS: tuple[str, ...] = tuple(Claim.__dataclass_fields__)

@@ -156,10 +156,12 @@ def _done(at: Invocation, done: Any) -> None:
     if at.out.as_json:
         at.out.document(done)
         return
-    held, removed = int(done["memories"]), int(done["removed_by_tombstones"])
-    at.out.line(bold(f"Restored: {held:,} {'memory' if held == 1 else 'memories'}"), f" in {at.home}")
+    number, removed, held = (int(done[name]) for name in ("memories", "removed_by_tombstones", "held"))
+    at.out.line(bold(f"Restored: {number:,} {'memory' if number == 1 else 'memories'}"), f" in {at.home}")
     if removed:
         at.out.line(f"{removed:,} left out: deleted for good since the backup was made")
+    if held:
+        at.out.line(f"{held:,} wait in the inbox, switched off: they resemble something you deleted since")
     if done.get("kept_copy"):
         at.out.line(f"What was there before is kept: {words(done['kept_copy'])}")
     at.out.tip("The vault is open. `memvault list` shows it.")

@@ -19,7 +19,9 @@ _SHOWN = 10
 
 @command("delete")
 @click.argument("idents", metavar="[ID]...", nargs=-1)
-@click.option("--source", metavar="REF", help="Everything that came from this source.")
+@click.option(
+    "--source", metavar="REF", help="Everything that came from this source; a file with all its parts."
+)
 @click.option("--session", metavar="S", help="Everything of this task or session.")
 @click.option("--project", metavar="P", help="Everything of this project.")
 @click.option("--subject", metavar="S", help="Everything about this subject.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault import PROTOCOL, __version__
-from memvault.cli.answers import part, rows
+from memvault.cli.answers import part, rows, texts
 from memvault.cli.invocation import Invocation, invoked
 from memvault.cli.options import command
 from memvault.cli.output import bold, coloured, dim
@@ -89,6 +89,9 @@ def _of_the_daemon(at: Invocation) -> Iterator[Check]:
         f"End the old daemon (kill {daemon.get('pid')}); the next command starts the new one.",
     )  # fmt: skip
     yield from _of_the_model(part(status, "model"))
+    if status.get("state") == "locked":
+        for warning in texts(status, "warnings"):
+            yield _check("files", False, warning, "`memvault recover` looks closer.")
     try:
         yield from at.call("doctor")["checks"]
     except MemvaultError as error:

@@ -35,6 +35,9 @@ _FREE = ("status", "doctor", "models.use", "shutdown", "import.found", "backup.l
 _FREE_PREFIXES = ("vault.", "presence.")
 """Methods that neither read nor change a memory: no proof is offered for them."""
 
+_ADDING = ("memory.add", "task.close")
+"""Methods whose outcome depends on who writes: a script's claims only wait."""
+
 
 class Invocation:
     """Settings, output and connection of the command that runs."""
@@ -89,7 +92,7 @@ class Invocation:
         hello = self.client.hello
         principal: dict[str, Any] = hello.get("principal") or {}
         as_person = principal.get("kind") == "person" and (
-            principal.get("interactive") or method != "memory.add"
+            principal.get("interactive") or method not in _ADDING
         )
         if as_person or hello.get("presence_s"):
             return

@@ -1,4 +1,4 @@
-"""tui, serve and completion: the program itself."""
+"""tui, serve, mcp, hook and completion: the program itself."""
 
 from __future__ import annotations
 
@@ -38,6 +38,31 @@ def serve(at: Invocation) -> int:
     from memvault.daemon.main import main
 
     return main(["--home", str(at.home)]) or 0
+
+
+@command("mcp")
+@click.option("--agent", metavar="NAME", required=True, help="The name the agent was let in under.")
+@invoked
+def mcp(at: Invocation, agent: str) -> None:
+    """Speak MCP on standard input and output, for an agent host; `memvault connect` writes it for you."""
+    from memvault import mcp_pipe
+
+    mcp_pipe.main(["--agent", agent, "--home", str(at.home)])
+
+
+@command("hook")
+@click.argument("event")
+@click.option("--agent", metavar="NAME", required=True, help="The name the agent was let in under.")
+@invoked
+def hook(at: Invocation, event: str, agent: str) -> None:
+    """Tell memvault of one event of a session, for an agent host; `memvault connect` writes it for you.
+
+    EVENT is SessionStart, UserPromptSubmit, PreCompact, Stop or SessionEnd, or the host's own name for one of
+    these. The host's JSON comes on standard input. Whatever is wrong, it says nothing, and the agent goes on.
+    """
+    from memvault import hook as events
+
+    events.main([event, "--agent", agent, "--home", str(at.home)])
 
 
 @command("completion")

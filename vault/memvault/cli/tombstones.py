@@ -43,7 +43,7 @@ def list_(at: Invocation, limit: int, offset: int) -> None:
 
 def _stands_for(item: dict[str, Any]) -> str:
     if item.get("memory") is None:
-        return "a source or session: nothing from there is taken"
+        return "a source or session, or its part in a project or subject: nothing from there is taken"
     by = ", deleted by its source" if item.get("by_source") else ""
     return f"memory {words(item['memory'])}{by}"
 

@@ -171,7 +171,8 @@ def _vault_line(status: dict[str, Any]) -> str:
     if state != "unlocked":
         return {"absent": "there is none yet", "locked": "locked"}.get(state, state)
     count = status.get("memories") or 0
-    line = f"unlocked, {count:,} {'memory' if count == 1 else 'memories'}"
+    line = f"unlocked{', read-only' if status.get('read_only') else ''}"
+    line += f", {count:,} {'memory' if count == 1 else 'memories'}"
     left_s = status.get("locks_in_s")
     return f"{line}, locks in {duration(float(left_s))}" if isinstance(left_s, int | float) else line
 

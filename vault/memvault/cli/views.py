@@ -130,6 +130,8 @@ def show_list(out: Output, records: Iterable[Record]) -> None:
         ]
         pieces += [" ", age(record.get("updated_at")).rjust(4), "  "]
         claim, ident = words(record.get("content")), words(record.get("id"))
+        if record.get("due_at"):
+            claim = f"(until {day(record['due_at'])}) {claim}"
         if out.width >= _ONE_LINE_FROM:
             out.line(dim(ident), "  ", *pieces, cut(claim, out.width - _ID_COLUMNS - 32))
         else:

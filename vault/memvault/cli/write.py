@@ -80,7 +80,7 @@ class _SourceParam(click.ParamType[dict[str, Any]]):
         return {"type": kind, "ref": ref}
 
 
-def _read_text(value: str, what: str) -> str:
+def read_text(value: str, what: str) -> str:
     """The text itself, or standard input for `-`. Raises TextUnusable."""
     if value != "-":
         return text.accept(value, what)
@@ -107,7 +107,7 @@ def _evidence(given: str | None, file: str | None) -> str | None:
     if file is None:
         return None
     if file == "-":
-        return _read_text("-", "evidence")
+        return read_text("-", "evidence")
     try:
         with Path(file).expanduser().open("rb") as opened:
             return _decoded(opened.read(_READ_BYTES + 1), "evidence")
@@ -115,7 +115,7 @@ def _evidence(given: str | None, file: str | None) -> str | None:
         raise Usage(f"the evidence file cannot be read: {file}: {error.strerror}") from error
 
 
-def _file_source(source: dict[str, Any]) -> dict[str, Any]:
+def file_source(source: dict[str, Any]) -> dict[str, Any]:
     """Make a file's path absolute: the daemon, which checks the file, has another working directory."""
     if source["type"] == "file":
         return {**source, "ref": str(Path(source["ref"]).expanduser().absolute())}
@@ -147,7 +147,7 @@ def add(at: Invocation, content: str, **given: Any) -> int:
     Exits 5 when it waits for you in the inbox, 6 when it is refused, 7 when it contradicts another memory.
     """
     source = {
-        **_file_source(given.pop("source")),
+        **file_source(given.pop("source")),
         "evidence": _evidence(given.pop("evidence"), given.pop("evidence_file")),
         "task": given.pop("task"),
         "message_index": given.pop("message_index"),
@@ -155,7 +155,7 @@ def add(at: Invocation, content: str, **given: Any) -> int:
     failure = {part: given.pop(part) for part in FAILURE_PARTS}
     params = {
         **given,
-        "content": _read_text(content, "text"),
+        "content": read_text(content, "text"),
         "source": {name: value for name, value in source.items() if value is not None},
         "failure": {part: said for part, said in failure.items() if said is not None} or None,
         "correct": given["correct"] or None,
@@ -218,7 +218,7 @@ def edit(at: Invocation, ident: str, cleared: tuple[str, ...], **given: Any) -> 
     if both:
         raise Usage(f"{', '.join(both)}: set or cleared, not both")
     if "content" in changes:
-        changes["content"] = _read_text(changes["content"], "content")
+        changes["content"] = read_text(changes["content"], "content")
     changes |= dict.fromkeys(cleared)
     if not changes:
         raise Usage("nothing to change", "Say what, such as --content TEXT; `memvault edit --help` lists it.")

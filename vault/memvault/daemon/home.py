@@ -49,11 +49,15 @@ def _check_folder(folder: Path, *, may_link: bool) -> None:
         return
     if found.st_mode & _OTHERS_WRITE and any(folder.iterdir()):
         raise UnsafePath(f"{folder.name} can be written by others, so what is in it cannot be trusted")
-    folder.chmod(0o700)
+    try:
+        folder.chmod(0o700)
+    except OSError as error:
+        raise UnsafePath(f"{folder.name} is open to other users, and that cannot be changed") from error
 
 
 def lock_owner(layout: HomeLayout) -> int:
     """Hold the owner lock for the life of the process; returns the descriptor. Raises OwnedAlready."""
+    _ask_below(layout)
     flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         handle = os.open(layout.owner_lock, flags, 0o600)
@@ -72,6 +76,25 @@ def lock_owner(layout: HomeLayout) -> int:
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     return handle
+
+
+def _ask_below(layout: HomeLayout) -> None:
+    """For a home that cannot be written, whose lock lies outside: hold the one inside too, if it is there.
+
+    Whoever holds it since the home could still be written owns the vault. Raises OwnedAlready.
+    """
+    inside = layout.root / "run" / layout.owner_lock.name
+    if inside == layout.owner_lock:
+        return
+    try:
+        handle = os.open(inside, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise OwnedAlready("another daemon owns this vault") from error
 
 
 def listen(layout: HomeLayout) -> socket.socket:

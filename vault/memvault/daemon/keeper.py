@@ -1,7 +1,7 @@
 """The vault's keeper: its state, its threads, its clocks. Opens and closes what the handlers use.
 
-Owns the writer's and the reader's thread, the embedding worker, idle and absolute lock, and the news that
-memories changed. Knows nothing of the wire or of who may do what.
+Owns the lanes of the vault (one writes, one reads, one reads at length), the embedding worker, idle and
+absolute lock, and the news that memories changed. Knows nothing of the wire or of who may do what.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ import numpy.typing as npt
 from memvault.clock import Clock
 from memvault.config import Config
 from memvault.daemon.jobs import Jobs
+from memvault.daemon.means import brings_its_own, starting_means
+from memvault.daemon.news import News
+from memvault.daemon.readers import TURN, Courtesy, Lane
 from memvault.errors import (
     HeaderDamaged,
     Illegal,
@@ -29,20 +32,21 @@ from memvault.errors import (
     VaultAbsent,
     VaultMissing,
 )
+from memvault.gate.score import THETA
 from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.paths import HomeLayout, cache_dir
-from memvault.services import forgetting
-from memvault.services.candidates import lapse_candidates
+from memvault.services import daily, places
 from memvault.services.embedding import EmbeddingWorker
+from memvault.services.opinion import Opinion
+from memvault.services.places import Place
 from memvault.services.recollect import Use, note_uses
 from memvault.services.vault import Vault, create_database, load_index, open_vault
 from memvault.store import settings, vectors
-from memvault_models.errors import ModelError
-from memvault_models.fake import FAKE_DIMS, FAKE_MODEL_ID
-from memvault_models.manifest import DEFAULT_MODEL_ID, load_manifest
-from memvault_models.means import Means, neutral_means, shipped_means
+from memvault_models.fake import FAKE_MODEL_ID
+from memvault_models.manifest import DEFAULT_MODEL_ID
+from memvault_models.means import Means
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +54,6 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Matrix = npt.NDArray[np.float32]
 
-NEWS_PAUSE_S = 0.05
-"""Changes within this time are told in one notification."""
 USE_PAUSE_S = 0.5
 """Uses within this time are written in one transaction, so that a recall does not wait for the disk."""
 DAY_S = 86_400.0
@@ -67,20 +69,21 @@ class Keeper:
         self.layout, self.config, self.clock = layout, config, clock
         self.vault: Vault | None = None
         self.embedding: EmbeddingWorker | None = None
-        self.listeners: list[Callable[[str, dict[str, Any]], None]] = []
+        self.news = News()
+        self.listeners = self.news.listeners
         self.on_lock: list[Callable[[], None]] = []
-        self._writer = ThreadPoolExecutor(1, "writer")
-        self._reader = ThreadPoolExecutor(1, "reader")
+        self.courtesy = Courtesy()
+        self._writer, self._reader, self._browser = (Lane(name) for name in ("writer", "reader", "browser"))
+        self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._opening = asyncio.Lock()
         self._opened_at = 0.0
         self._used_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._daily: asyncio.TimerHandle | None = None
-        self._news: dict[str, dict[str, None]] = {}
         self._uses: list[Use] = []
         self._locking: asyncio.Task[None] | None = None
-        self._replacing: asyncio.Task[Any] | None = None
         self.jobs = Jobs()
+        self.opinion = Opinion(config.chat_model)
 
     @property
     def state(self) -> str:
@@ -112,11 +115,15 @@ class Keeper:
         """Run `call(vault, ...)` in the reader's thread. Raises Locked, VaultAbsent."""
         return await self._on(self._reader, call, *args, **kwargs)
 
+    async def browse(self, call: Callable[Concatenate[Vault, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `read`, for what takes long and reads through `vault.browser`: recalls do not wait for it."""
+        return await self._on(self._browser, call, *args, **kwargs)
+
     async def write(self, call: Callable[Concatenate[Vault, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `call(vault, ...)` in the writer's thread; writes happen one after the other."""
         return await self._on(self._writer, call, *args, **kwargs)
 
-    async def _on(self, pool: ThreadPoolExecutor, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    async def _on(self, lane: Lane, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         vault = self.require()
 
         def run() -> T:
@@ -124,10 +131,13 @@ class Keeper:
                 raise Locked("the vault was locked")
             return call(vault, *args, **kwargs)
 
-        return await asyncio.get_running_loop().run_in_executor(pool, run)
+        return await asyncio.get_running_loop().run_in_executor(lane, run)
 
     async def create(self, passphrase: str | None, use_keychain: bool) -> ring.Created:
         """Make a vault and leave it unlocked. Raises Illegal when one is there, Usage, KeychainTrouble."""
+        return await self.jobs.whole(self._create(passphrase, use_keychain))
+
+    async def _create(self, passphrase: str | None, use_keychain: bool) -> ring.Created:
         async with self._opening:
             if self.state != "absent":
                 raise Illegal("there is a vault already", "`memvault status` shows its state.")
@@ -145,6 +155,9 @@ class Keeper:
 
     async def unlock(self, find: Callable[[VaultHeader], VaultKey]) -> None:
         """Open with the key that `find` gets out of the header; nothing happens when it is open already."""
+        await self.jobs.whole(self._unlock(find))
+
+    async def _unlock(self, find: Callable[[VaultHeader], VaultKey]) -> None:
         async with self._opening:
             header = self.header()
             if not self.layout.database.exists():
@@ -160,22 +173,24 @@ class Keeper:
         def changed(ids: Sequence[str], reason: str) -> None:
             if self.embedding is not None:
                 self.embedding.passages_wait()
-            loop.call_soon_threadsafe(self._tell, list(ids), reason)
+            loop.call_soon_threadsafe(self.news.changed, list(ids), reason)
 
         def work() -> Vault:
             model_id = self._model_id()
-            return open_vault(self.layout, key, self.clock, model_id, _means(model_id), changed)
+            return open_vault(self.layout, key, self.clock, model_id, starting_means(model_id), changed)
 
         vault = await loop.run_in_executor(self._writer, work)
         model_id = await loop.run_in_executor(self._writer, lambda: self._chosen(vault))
         if model_id != vault.model_id:
             await loop.run_in_executor(self._writer, self._switch, vault, model_id)
+        vault.theta = self.config.theta or THETA
         self.vault = vault
+        self.opinion.start()
         self._start_embedding(vault)
         self._opened_at = self._used_at = self.clock.monotonic_s()
         self._watch_clock()
         self._each_day()
-        self._announce("state", {"state": "unlocked"})
+        self.news.announce("state", {"state": "unlocked"})
 
     def _model_id(self) -> str:
         if os.environ.get("MEMVAULT_EMBEDDER") == "fake":
@@ -191,25 +206,28 @@ class Keeper:
     @staticmethod
     def _switch(vault: Vault, model_id: str) -> None:
         vault.model_id = model_id
-        vault.index = load_index(vault.reader, model_id, _means(model_id))
+        vault.index = load_index(vault.reader, model_id, starting_means(model_id))
         vault.waiting.clear()
         vault.waiting.extend(vectors.missing(vault.reader, model_id))
 
     def _start_embedding(self, vault: Vault) -> None:
         def take(limit: int) -> list[tuple[str, str]]:
-            return _wait(self._reader, vault.take_waiting, limit)
+            return self._reader.result_of(vault.take_waiting, limit)
 
         def put(found: list[tuple[str, Matrix]]) -> None:
-            _wait(self._writer, vault.put_vectors, found)
+            self._writer.result_of(vault.put_vectors, found)
 
         def ready(means: Means) -> None:
-            _wait(self._writer, _refit, vault, means)
+            self._writer.result_of(_refit, vault, means)
 
         self.embedding = EmbeddingWorker(vault.model_id, cache_dir(), take, put, ready)
         self.embedding.start()
 
     async def use_model(self, model_id: str) -> None:
         """Embed everything with another model from now on; recall by words goes on meanwhile."""
+        await self.jobs.whole(self._use_model(model_id))
+
+    async def _use_model(self, model_id: str) -> None:
         vault = self.require()
         await self._stop_embedding()
 
@@ -229,6 +247,9 @@ class Keeper:
 
     async def lock(self) -> None:
         """Close everything; calls under way finish first. Nothing happens when it is not open."""
+        await self.jobs.whole(self._lock())
+
+    async def _lock(self) -> None:
         async with self._opening:
             await self._close()
 
@@ -240,11 +261,13 @@ class Keeper:
             timer.cancel()
         for forget in self.on_lock:
             forget()
-        self._announce("state", {"state": "locked"})
+        self.news.announce("state", {"state": "locked"})
         await self.jobs.stop_all()
+        await asyncio.to_thread(self.opinion.stop)
         await self._stop_embedding()
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._reader, lambda: None)
+        for lane in (self._reader, self._browser):
+            await loop.run_in_executor(lane, lambda: None)
         await loop.run_in_executor(self._writer, self._write_uses, vault)
         await loop.run_in_executor(self._writer, vault.close)
 
@@ -267,16 +290,14 @@ class Keeper:
                 await self._open(key)
                 return found
 
-        self._replacing = asyncio.get_running_loop().create_task(work(), name="replace the vault")
-        return await asyncio.shield(self._replacing)
+        return await self.jobs.whole(work())
 
     async def stop(self) -> None:
         await self.jobs.stop_all()
-        if self._replacing is not None:
-            await asyncio.wait([self._replacing])
+        await self.jobs.settled()
         await self.lock()
-        self._reader.shutdown()
-        self._writer.shutdown()
+        for lane in (self._reader, self._browser, self._writer):
+            lane.shutdown()
 
     def used_by_person(self) -> None:
         """Put the idle lock off. Agents never do (SPEC 12)."""
@@ -301,8 +322,8 @@ class Keeper:
 
     def _tidy(self, vault: Vault) -> None:
         try:
-            if vault is self.vault and not forgetting.forget(vault).held:
-                lapse_candidates(vault)
+            if vault is self.vault and not vault.read_only:
+                daily.tidy(vault)
         except MemvaultError as error:
             log.warning("daily upkeep failed: %s", error.code)
 
@@ -316,16 +337,23 @@ class Keeper:
         else:
             self._timer = loop.call_later(min(left + 0.01, 60.0), self._watch_clock)
 
-    async def question_vector(self, text: str) -> tuple[npt.NDArray[np.float32] | None, str]:
-        """The vector of a question and the mode of recall: hybrid, hybrid-partial or keyword."""
+    async def question_vector(
+        self, text: str, *, hasty: bool = False
+    ) -> tuple[npt.NDArray[np.float32] | None, str]:
+        """The vector of a question and the mode of recall: hybrid, hybrid-partial or keyword.
+
+        `hasty`: memories that were written just now are not waited for.
+        """
         worker, vault = self.embedding, self.vault
         if worker is None or vault is None:
             return None, "keyword"
         try:
-            vector = await asyncio.wrap_future(worker.ask(text))
+            # One question of each connection at a time: nobody waits for the whole queue of another.
+            async with self._asking.setdefault(TURN.get(), asyncio.Lock()):
+                vector = await asyncio.wrap_future(worker.ask(text))
         except ModelUnavailable:
             return None, "keyword"
-        if len(vault.waiting) <= DRAIN_AT_MOST and not worker.idle:
+        if not hasty and len(vault.waiting) <= DRAIN_AT_MOST and not worker.idle:
             await asyncio.to_thread(worker.drained, DRAIN_TIMEOUT_S)
         return vector, "hybrid" if worker.idle else "hybrid-partial"
 
@@ -335,6 +363,16 @@ class Keeper:
             asyncio.get_running_loop().call_later(USE_PAUSE_S, self._flush_uses)
         self._uses.append(use)
 
+    def learn_place(self, place: Place, moved_from: str | None) -> None:
+        """Keep where a project lies, soon."""
+        if self.vault is not None:
+            self._writer.submit(self._keep_place, self.vault, place, moved_from)
+
+    def _keep_place(self, vault: Vault, place: Place, moved_from: str | None) -> None:
+        if vault is self.vault and vault.writer.writable:
+            with vault.writer.transaction():
+                places.keep(vault.writer, place, moved_from)
+
     def _flush_uses(self) -> None:
         if self.vault is not None:
             self._writer.submit(self._write_uses, self.vault)
@@ -342,52 +380,13 @@ class Keeper:
     def _write_uses(self, vault: Vault) -> None:
         uses, self._uses = self._uses, []
         try:
-            if uses and (vault is self.vault or self.vault is None):
+            if uses and not vault.read_only and (vault is self.vault or self.vault is None):
                 note_uses(vault, uses)
         except MemvaultError as error:
             log.warning("uses not written: %s", error.code)
 
-    def _tell(self, ids: list[str], reason: str) -> None:
-        if not self._news:
-            asyncio.get_running_loop().call_later(NEWS_PAUSE_S, self._spread)
-        self._news.setdefault(reason, {}).update(dict.fromkeys(ids))
-
-    def _spread(self) -> None:
-        news, self._news = self._news, {}
-        for reason, ids in news.items():
-            listed = list(ids)
-            self._announce(
-                "changed", {"ids": listed[:500], "more": max(0, len(listed) - 500), "reason": reason}
-            )
-
-    def _announce(self, method: str, params: dict[str, Any]) -> None:
-        for hear in list(self.listeners):
-            hear(method, params)
-
-
-def _means(model_id: str) -> Means:
-    """Means the index can start with: shipped ones, else neutral until the model is loaded.
-
-    A damaged or unknown model never keeps a vault closed: recall goes on by words.
-    """
-    if model_id == FAKE_MODEL_ID:
-        return neutral_means(model_id, FAKE_DIMS)
-    try:
-        entry = load_manifest(cache_dir()).get(model_id)
-        if entry.means is not None and model_id == DEFAULT_MODEL_ID:
-            return shipped_means(entry.means)
-        return neutral_means(model_id, entry.dimensions)
-    except ModelError as error:
-        log.warning("model %s: %s", model_id, error.code)
-        return neutral_means(model_id, FAKE_DIMS)
-
 
 def _refit(vault: Vault, means: Means) -> None:
     """Rebuild the index with the means of a model that brought its own only when it was loaded."""
-    if vault.model_id not in (FAKE_MODEL_ID, DEFAULT_MODEL_ID):
+    if brings_its_own(vault.model_id):
         vault.index = load_index(vault.writer, vault.model_id, means)
-
-
-def _wait(pool: ThreadPoolExecutor, call: Callable[..., T], *args: Any) -> T:
-    done: Future[T] = pool.submit(call, *args)
-    return done.result()

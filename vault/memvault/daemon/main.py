@@ -20,7 +20,7 @@ from typing import Any
 from memvault import config
 from memvault.clock import SystemClock
 from memvault.config import Config
-from memvault.daemon import home, logs
+from memvault.daemon import home, logs, surroundings
 from memvault.errors import MemvaultError
 from memvault.paths import HomeLayout, home_dir
 
@@ -29,13 +29,29 @@ log = logging.getLogger("memvault.daemon")
 WATCH_SOCKET_S = 5.0
 """How often the daemon looks whether the socket is still its own."""
 
+SWITCH_S = 0.0005
+"""How long a thread computes before another gets its turn: a recall passes through four threads, a list
+computes in one."""
+
 _FIRST_PASSED_FD = 3
 
 
 def harden() -> None:
-    """Files are ours alone, and a crash leaves no memory image."""
+    """Files are ours alone, no crash leaves a memory image, and we are limited no more than we must be."""
     os.umask(0o077)
+    surroundings.widen()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def hold_streams() -> None:
+    """Put nothing in the place of standard streams that were closed, before a file takes their numbers."""
+    for number in range(_FIRST_PASSED_FD):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # as Python leaves a closed one
+        sys.stderr = os.fdopen(2, "w", closefd=False)
 
 
 def silence() -> None:
@@ -63,22 +79,26 @@ async def _serve(layout: HomeLayout, settings: Config, passed: socket.socket | N
 
     A socket that the service manager passed stays in its place: the next connection starts us again.
     """
+    from memvault.daemon import mcp_door
     from memvault.daemon.handlers import table
     from memvault.daemon.keeper import Keeper
     from memvault.daemon.server import Server
-    from memvault.services import restore
+    from memvault.daemon.watching import Watching
+    from memvault.services import exchange
 
-    restore.finish(layout)
-    restore.sweep(layout)
+    exchange.finish(layout)
+    exchange.sweep(layout)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     keeper = Keeper(layout, settings, SystemClock())
     server = Server(keeper, table(), lambda: loop.call_soon(ended.set) and None)
+    watching = Watching(keeper) if settings.watch_files else None
     loop.set_exception_handler(_note_stray)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     sock = passed or home.listen(layout)
     ours = home.identity(layout.socket)
     await server.start(sock)
+    mcp_door.preload_soon(layout, settings.mcp_preload_s)
     if not sys.stderr.isatty():
         silence()
     while not ended.is_set():
@@ -89,6 +109,8 @@ async def _serve(layout: HomeLayout, settings: Config, passed: socket.socket | N
                 log.warning("the socket was taken away")
                 break
     await server.stop()
+    if watching is not None:
+        await watching.stop()
     await keeper.stop()
     if passed is None and home.identity(layout.socket) == ours:
         layout.socket.unlink(missing_ok=True)
@@ -96,7 +118,9 @@ async def _serve(layout: HomeLayout, settings: Config, passed: socket.socket | N
 
 def run(root: Path) -> int:
     """Own the vault in `root` until told to stop. Returns the exit status: 0 also when another owns it."""
+    hold_streams()
     harden()
+    sys.setswitchinterval(SWITCH_S)
     layout = HomeLayout(root)
     try:
         home.prepare(layout)

@@ -15,6 +15,7 @@ from memvault.daemon.presence import Presence
 from memvault.daemon.session import Session
 from memvault.errors import UnknownMethod
 from memvault.rpc.wire import Params, convert
+from memvault.services.caller import Verb
 
 
 class Who(Enum):
@@ -48,6 +49,8 @@ class Method:
     params: type[Params]
     who: Who
     handle: Callable[[Call, Any], Awaitable[Any]]
+    verb: Verb = Verb.READ
+    """What a reader's grant must allow."""
 
 
 class Methods:
@@ -57,9 +60,14 @@ class Methods:
         self.table: dict[str, Method] = {}
 
     def add(
-        self, name: str, params: type[Params], who: Who, handle: Callable[[Call, Any], Awaitable[Any]]
+        self,
+        name: str,
+        params: type[Params],
+        who: Who,
+        handle: Callable[[Call, Any], Awaitable[Any]],
+        verb: Verb = Verb.READ,
     ) -> None:
-        self.table[name] = Method(params, who, handle)
+        self.table[name] = Method(params, who, handle, verb)
 
     async def dispatch(self, call: Call, name: str, raw: Any) -> Any:
         """Check and run a call. Raises UnknownMethod, Usage, PresenceRequired, or what the handler raises."""
@@ -69,6 +77,9 @@ class Methods:
         if method.who in (Who.PERSON, Who.PRESENT) and call.session.is_agent:
             # Before anything is looked up, so that the answer tells nothing about what exists.
             call.session.require_person()
+        if method.who is Who.READER and call.session.is_agent:
+            call.keeper.require()
+            call.session.caller.require(method.verb)
         params = convert(raw if raw is not None else {}, method.params)
         if method.who is Who.PRESENT:
             call.keeper.require()

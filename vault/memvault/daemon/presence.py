@@ -86,6 +86,10 @@ class Presence:
     def closed(self, connection: int) -> None:
         self._connections.pop(connection, None)
 
+    def forget_secrets(self) -> None:
+        """What opened the vault until now need not any more: look at every secret anew. Proofs stay."""
+        self._known.clear()
+
     def forget(self) -> None:
         """Nobody is there any more: the vault was locked."""
         self._terminals.clear()

@@ -7,6 +7,7 @@ environment (SPEC 12). Knows nothing of grants. A process that hides its ancestr
 from __future__ import annotations
 
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -47,6 +48,8 @@ AGENT_MARKS = {
 """Environment variables that agent hosts set for the commands they run."""
 
 _MOST_ANCESTORS = 64
+_COARSE_S = 2.0
+"""The kernel tells the time of its start in whole seconds."""
 _RUNTIMES = ("node", "bun", "deno", "python", "python3", "sh", "bash", "zsh")
 
 
@@ -81,6 +84,15 @@ def credentials(sock: socket.socket) -> tuple[int, int]:
     (uid,) = struct.unpack_from("I", raw, 4)
     (pid,) = struct.unpack("i", sock.getsockopt(local, peer_pid, 4))
     return pid, uid
+
+
+def hung_up(sock: socket.socket) -> bool:
+    """Whether the other side is gone, and has not only stopped writing."""
+    if sock.fileno() < 0:
+        return True
+    poll = select.poll()
+    poll.register(sock.fileno(), 0)
+    return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))
 
 
 def describe(pid: int, uid: int) -> Peer:
@@ -132,7 +144,8 @@ def _cwd(pid: int) -> str | None:
         return None
 
 
-def _environment(pid: int) -> dict[str, str]:
+def environment(pid: int) -> dict[str, str]:
+    """Variables as the process was started with; empty when they cannot be read."""
     try:
         raw = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
@@ -166,7 +179,7 @@ def host_of(names: list[str]) -> str | None:
 
 
 def _agent_host(pid: int) -> str | None:
-    marks = _environment(pid)
+    marks = environment(pid)
     for mark, host in AGENT_MARKS.items():
         if marks.get(mark):
             return host
@@ -179,3 +192,30 @@ def _agent_host(pid: int) -> str | None:
             return None
         pid = parent[0]
     return None
+
+
+def sitting_began(pid: int) -> float | None:
+    """Seconds since 1970 at which the sitting of a process began, a little early; None if unknown.
+
+    That is the start of the agent host above it, of its session's leader or of itself, whichever was first.
+    """
+    own = _stat(pid)
+    if own is None:
+        return None
+    starts = [own[3]]
+    leader = _stat(own[1])
+    if leader is not None:
+        starts.append(leader[3])
+    above: tuple[int, int, int, int] | None = own
+    for _ in range(_MOST_ANCESTORS):
+        if above is None or above[0] <= 1:
+            break
+        pid, above = above[0], _stat(above[0])
+        if above is not None and host_of(_program_names(pid)) is not None:
+            starts.append(above[3])
+    try:
+        text = Path("/proc/stat").read_text("ascii", "replace")
+    except OSError:
+        return None
+    booted = next((int(line.split()[1]) for line in text.splitlines() if line.startswith("btime ")), None)
+    return None if booted is None else booted + min(starts) / os.sysconf("SC_CLK_TCK") - _COARSE_S

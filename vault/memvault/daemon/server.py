@@ -1,53 +1,51 @@
-"""The socket's side of the daemon: connections, frames, limits, replies.
+"""The socket's side of the daemon: connections come, send lines, and go.
 
-Owns what every connection may cost. Knows nothing of what methods do. The broad `except` of the dispatch
-boundary is here: whatever a handler raises becomes an error reply, and the daemon lives.
+Owns who may connect and how long the daemon waits for anybody. Knows nothing of what is said.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import socket
 from collections.abc import Callable
 from typing import Any
 
-from memvault.daemon import process
+from memvault.daemon import mcp_door, process, replies
+from memvault.daemon.exchange import DRAIN_TIMEOUT_S, Exchange
 from memvault.daemon.keeper import Keeper
-from memvault.daemon.methods import Call, Methods
+from memvault.daemon.limits import Ledger, Limits, TooManyConnections
+from memvault.daemon.lines import CHUNK_BYTES, LineTooLong, Patience, whole_lines
+from memvault.daemon.methods import Methods
 from memvault.daemon.presence import Presence
 from memvault.daemon.session import Session
-from memvault.errors import (
-    Busy,
-    FrameInvalid,
-    MemvaultError,
-    ModelUnavailable,
-    TextUnusable,
-    UnknownMethod,
-    Usage,
-)
-from memvault.rpc import framing, wire
-from memvault_models.errors import ModelError
+from memvault.errors import Busy, FrameInvalid, MemvaultError, TooSlow
+from memvault.rpc import framing
 
 log = logging.getLogger(__name__)
 
-MOST_CONNECTIONS = 128
-MOST_OUTSTANDING = 32
-"""Calls of one connection under way at once; a further one is told to come back."""
-DRAIN_TIMEOUT_S = 30.0
-"""A client that does not read its answer for so long is cut off."""
+MOST_WAITING_BYTES = 1_048_576
+"""While so much waits to be read by a client, nothing more of it is taken."""
+OVER_RATE_PAUSE_S = 0.01
+"""A client beyond its rate is read no faster than this between two lines."""
+LAST_ANSWERS_S = 30.0
+HANG_UP_WATCH_S = 0.5
 SHUTDOWN_TIMEOUT_S = 10.0
 
 
 class Server:
     """Accepts connections and answers calls until `stop`."""
 
-    def __init__(self, keeper: Keeper, methods: Methods, on_stop: Callable[[], None]) -> None:
-        self.keeper, self.methods = keeper, methods
+    def __init__(
+        self, keeper: Keeper, methods: Methods, on_stop: Callable[[], None], limits: Limits | None = None
+    ) -> None:
+        self.keeper = keeper
         self.presence = Presence(keeper.clock)
-        self._on_stop = on_stop
+        self._ledger = Ledger(limits or Limits(), keeper.clock.monotonic_s)
+        self._exchange = Exchange(keeper, methods, self.presence, self._ledger, on_stop)
         self._sessions: dict[int, Session] = {}
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -55,9 +53,7 @@ class Server:
         keeper.on_lock.append(self.presence.forget)
 
     async def start(self, sock: socket.socket) -> None:
-        self._server = await asyncio.start_unix_server(
-            self._serve, sock=sock, limit=framing.MAX_REQUEST_BYTES + 1
-        )
+        self._server = await asyncio.start_unix_server(self._serve, sock=sock, limit=CHUNK_BYTES)
 
     async def stop(self) -> None:
         """Take no more connections, let calls under way end, close what is left."""
@@ -88,21 +84,22 @@ class Server:
         except (OSError, PermissionError):
             writer.transport.abort()
             return
-        if len(self._sessions) >= MOST_CONNECTIONS:
-            session.send(_error(None, Busy("too many connections")))
+        if len(self._sessions) >= self._ledger.limits.connections:
+            session.send(replies.failure(None, Busy("too many connections")) + b"\n")
             writer.close()
             return
         self._sessions[session.number] = session
         try:
             await self._read(reader, session)
-        except (OSError, EOFError):
+        except (OSError, EOFError, TimeoutError):
             pass
         finally:
             self._sessions.pop(session.number, None)
+            self._ledger.gone(session.number)
             self.presence.closed(session.number)
+            writer.close()
             for task in session.under_way():
                 task.cancel()
-            writer.close()
 
     def _admit(self, writer: asyncio.StreamWriter) -> Session:
         """Raises PermissionError for another user's process."""
@@ -111,104 +108,50 @@ class Server:
         if uid != os.getuid():
             log.warning("connection of another user refused")
             raise PermissionError(uid)
-        return Session(process.describe(pid, uid), self.presence, writer)
+        return Session(process.describe(pid, uid), self.presence, self.keeper, writer)
 
     async def _read(self, reader: asyncio.StreamReader, session: Session) -> None:
-        while True:
-            try:
-                line = await reader.readline()
-            except ValueError:
-                limit = f"a request has at most {framing.MAX_REQUEST_BYTES:,} bytes"
-                session.send(_error(None, FrameInvalid(limit), framing.INVALID_REQUEST))
-                with contextlib.suppress(OSError):
-                    await asyncio.wait_for(session.writer.drain(), DRAIN_TIMEOUT_S)
-                return
-            if not line:
-                return
-            if line.strip():
-                self._take(session, line)
-                await asyncio.sleep(0)
-
-    def _take(self, session: Session, line: bytes) -> None:
+        """Take lines until the client has no more, then let its last answers out."""
+        transport = session.writer.transport
+        patience = Patience(lambda: session.greeted, functools.partial(self._give_up, session))
         try:
-            message = framing.decode(line)
-        except FrameInvalid as error:
-            session.send(_error(None, error, framing.PARSE_ERROR))
-            return
-        name, number = message.get("method"), message.get("id")
-        if (
-            not isinstance(name, str)
-            or message.get("jsonrpc") != "2.0"
-            or isinstance(number, (dict, list, bool, float))
-        ):
-            session.send(_error(None, FrameInvalid("not a JSON-RPC 2.0 request"), framing.INVALID_REQUEST))
-            return
-        if not framing.is_unicode(line, message):
-            answered = number if isinstance(number, int) else None
-            session.send(
-                _error(answered, TextUnusable("the request holds a lone surrogate: it is not Unicode"))
-            )
-            return
-        if name == "$/cancel":
-            self._cancel(session, message.get("params"))
-            return
-        if number is None:
-            return
-        if len(session.under_way()) >= MOST_OUTSTANDING or number in session.tasks:
-            session.send(_error(number, Busy("too many calls at once")))
-            return
-        answer = self._answer(session, number, name, message.get("params"))
-        task = asyncio.get_running_loop().create_task(answer, name=f"call {name[:40]}")
-        session.tasks[number] = task
-        task.add_done_callback(lambda done: self._forget(session, number, done))
+            async with contextlib.aclosing(whole_lines(reader, framing.MAX_REQUEST_BYTES, patience)) as lines:
+                async for line in lines:
+                    if session.speaks_mcp:
+                        await mcp_door.serve(self._exchange.desk(session), session, line, lines)
+                        break
+                    too_fast = self._exchange.take(session, line)
+                    await asyncio.sleep(OVER_RATE_PAUSE_S if too_fast else 0)
+                    if transport.get_write_buffer_size() > MOST_WAITING_BYTES:
+                        await asyncio.wait_for(session.writer.drain(), DRAIN_TIMEOUT_S)
+        except LineTooLong:
+            limit = f"a request has at most {framing.MAX_REQUEST_BYTES:,} bytes"
+            await self._farewell(session, FrameInvalid(limit))
+        except TooManyConnections as error:
+            await self._farewell(session, error)
+        else:
+            patience.end()
+            await self._last_answers(session)
+        finally:
+            patience.end()
 
     @staticmethod
-    def _forget(session: Session, number: int | str, task: asyncio.Task[None]) -> None:
-        if session.tasks.get(number) is task:
-            del session.tasks[number]
+    def _give_up(session: Session, why: str) -> None:
+        session.send(replies.failure(None, TooSlow(why)) + b"\n")
+        session.writer.close()
 
     @staticmethod
-    def _cancel(session: Session, params: Any) -> None:
-        with contextlib.suppress(Usage):
-            task = session.tasks.get(wire.convert(params, wire.Cancel).id)
-            if task is not None:
-                task.cancel()
-
-    async def _answer(self, session: Session, number: int | str, name: str, params: Any) -> None:
-        def tell(progress: dict[str, Any]) -> None:
-            session.notify("progress", {"request": number, **progress})
-
-        call = Call(self.keeper, session, self.presence, tell, self._on_stop)
-        try:
-            result = await self.methods.dispatch(call, name, params)
-            line = framing.encode({"jsonrpc": "2.0", "id": number, "result": result})
-        except MemvaultError as error:
-            line = _error(number, error, _wire_code(error))
-        except ModelError as error:
-            line = _error(number, ModelUnavailable(str(error), error.hint))
-        except Exception as error:
-            log.exception("%s failed: %s", name[:40], type(error).__name__)
-            line = _error(
-                number,
-                MemvaultError("something went wrong inside the daemon", _INSIDE),
-                framing.INTERNAL_ERROR,
-            )
-        session.answered(number)
-        session.send(line)
-        try:
+    async def _farewell(session: Session, error: MemvaultError) -> None:
+        session.send(replies.failure(None, error) + b"\n")
+        with contextlib.suppress(OSError, TimeoutError):
             await asyncio.wait_for(session.writer.drain(), DRAIN_TIMEOUT_S)
-        except (TimeoutError, OSError):
-            session.writer.transport.abort()
 
-
-_INSIDE = "daemon.log in the vault's home names the place, without any text of yours."
-
-
-def _wire_code(error: MemvaultError) -> int:
-    if isinstance(error, UnknownMethod):
-        return framing.METHOD_NOT_FOUND
-    return framing.INVALID_PARAMS if type(error) is Usage else framing.DOMAIN_ERROR
-
-
-def _error(number: int | str | None, error: MemvaultError, code: int = framing.DOMAIN_ERROR) -> bytes:
-    return framing.encode({"jsonrpc": "2.0", "id": number, "error": framing.error_body(error, code)})
+    @staticmethod
+    async def _last_answers(session: Session) -> None:
+        """Who only stopped writing (`nc -N`) still hears what it asked; who hung up does not."""
+        deadline = asyncio.get_running_loop().time() + LAST_ANSWERS_S
+        sock = session.writer.get_extra_info("socket")
+        while (tasks := session.under_way()) and not process.hung_up(sock):
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.wait(tasks, timeout=HANG_UP_WATCH_S)

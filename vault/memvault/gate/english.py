@@ -45,8 +45,9 @@ SIGNALS: dict[str, str] = {
     "running_state": (
         r"\b(?:currently|at the moment|right now|at present|as of now|for the moment|just now|for now|"
         r"these days|presently|so far)\b|"
-        r"\b(?:is|are|keeps?) (?:still |again )?(?:down|timing out|failing|unreachable|offline|full|stuck|"
-        r"hanging|not responding|crashing|overloaded|rate.limited|waiting)\b(?! (?:if|when|because|since|"
+        r"\b(?:is|are|keeps?) (?:still |again )?(?:down|timing out|failing|unreachable|offline|full|"
+        r"stuck(?! (?:on|at|with) )|hanging|not responding|crashing|overloaded|rate.limited|"
+        r"waiting)\b(?! (?:if|when|because|since|"
         r"after))|"
         r"\b(?:has|have) been (?:\w+ )?(?:red|down|failing|broken|slow|offline|stuck|unreachable|flaky)\b|"
         r"\bretrying\b|"
@@ -65,7 +66,8 @@ SIGNALS: dict[str, str] = {
     "question": (
         r"\?(?=[\s\")]|$)|\b(?:wondering|asking (?:myself|ourselves)|no idea|need to (?:find out|"
         r"decide)) (?:whether|if|who|"
-        r"what|how|why)\b|\b(?:is|are|remains?) (?:still |yet )?(?:open|undecided|tbd|to be (?:decided|"
+        r"what|how|why)\b|\b(?:(?:is|are) (?:still|yet) open|remains? open|is open whether)\b|\b(?:is|are|"
+        r"remains?) (?:still |yet )?(?:undecided|tbd|to be (?:decided|"
         r"clarified|discussed))\b|\b(?:open question|undecided|not clear|unclear|remains open) (?:is |"
         r"whether|"
         r"if)"

@@ -16,7 +16,7 @@ from memvault.gate import english_exclusions as english
 from memvault.gate.orders import orders_to_remember
 from memvault.gate.personal import personal_data
 from memvault.gate.reading import Reading
-from memvault.gate.signals import Signal
+from memvault.gate.signals import Signal, joined
 from memvault.model import Source
 
 QUESTION_EN = "What in this is surprising and worth keeping?"
@@ -47,6 +47,7 @@ _ALL: tuple[Exclusion, ...] = (
     Exclusion("history", "reusable", "the history of the repository says it already"),
     Exclusion("documented", "reusable", "documentation or project instructions say it already"),
     Exclusion("fixed_in_code", "reusable", "the fix is in the code, so nobody will need the recipe"),
+    Exclusion("shipped", "reusable", "the fix is in the code, so nobody will need the recipe"),
     Exclusion("derivable", "reusable", "the code itself says it"),
     Exclusion("in_progress", "stable", "it is work in progress"),
     Exclusion("unsourced_guess", "sourced", "it is a guess without a source"),
@@ -55,16 +56,17 @@ _ALL: tuple[Exclusion, ...] = (
 EXCLUSIONS: dict[str, Exclusion] = {exclusion.code: exclusion for exclusion in _ALL}
 """Code to exclusion, in the order in which they are reported."""
 
-_ENGLISH = {code: re.compile(pattern, re.IGNORECASE) for code, pattern in english.EXCLUSIONS.items()}
-_CHINESE = {code: re.compile(pattern, re.IGNORECASE) for code, pattern in chinese.EXCLUSIONS.items()}
+_ENGLISH = joined(english.EXCLUSIONS, english.TOLD, flags=re.IGNORECASE)
+_CHINESE = joined(chinese.EXCLUSIONS, chinese.TOLD, flags=re.IGNORECASE)
 _SURPRISE = re.compile(f"{english.SURPRISE}|{chinese.SURPRISE}", re.IGNORECASE)
 
 _LIFTED_BY: dict[str, frozenset[str]] = {
     "derivable": frozenset({"map", "reason", "trigger", "shield", "correction", "lesson"}),
-    "history": frozenset({"reason", "lesson", "shield", "correction"}),
+    "history": frozenset({"reason", "lesson", "shield"}),
     "fixed_in_code": frozenset({"trigger", "shield"}),
     "in_progress": frozenset({"shield", "trigger"}),
     "mood": frozenset({"correction", "shield"}),
+    "documented": frozenset({"correction"}),
 }
 """An exclusion (left) that does not apply when the claim says what cannot be read off (right)."""
 

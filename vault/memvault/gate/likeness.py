@@ -93,6 +93,14 @@ def likeness(text: str) -> Likeness:
     )
 
 
+def telling(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Marks, tokens and names alone, for whoever asks what a text says and not how like it is."""
+    shown = _shown(text)
+    marks, runs = _read(shown)
+    tokens = frozenset(token for run in runs for token in run)
+    return marks, tokens, tokens & _names(shown)
+
+
 def core(text: str) -> tuple[str, ...]:
     """What a short text, such as a value, says: without filler, case and order."""
     found = likeness(text)

@@ -13,7 +13,7 @@ from memvault.model import Source, SourceType
 _MODEL = (
     r"(?:assistants?|ai(?: (?:agents?|models?|assistants?|systems?))?|llms?|language models?|chat ?bots?|"
     r"agents?|"
-    r"claude|gpt|chatgpt|copilot|codex|gemini)"
+    r"bots?|robots?|crawlers?|claude|gpt|chatgpt|copilot|codex|gemini)"
 )
 _STORE = (
     r"(?:remember|memori[sz]e|store|save|record|persist|note down|write (?:down|to)|add|commit|keep|log|"
@@ -40,7 +40,8 @@ _ALWAYS = re.compile(
     r"(?:忽略|无视|忘掉|忘记|绕过|覆盖)[^.\n]{0,8}(?:之前|先前|以前|上面|原有|所有|已有|你的|"
     r"系统)[^.\n]{0,8}(?:规则|指令|提示|约束|设定|限制|记忆)|"
     r"(?:不要|别|切勿|无需|不必)(?:告诉|告知|提醒|通知|让)[^,.\n]{0,4}(?:用户|主人|任何人)|"
-    r"(?:致|给)[^,.\n]{0,8}(?:ai|智能体|助手|大模型|模型|机器人)|【系统|<!--[^>]{0,12}(?:ai|助手|智能体|"
+    r"(?:机器人|助手|智能体|ai)(?:须知|注意|请注意)|(?:致|给)[^,.\n]{0,8}(?:ai|智能体|助手|大模型|模型|机器人)|【系统|<!--[^>]{0,12}(?:ai|助手|"
+    r"智能体|"
     r"模型)|"
     r"(?:ai|智能体|助手|大模型)[^.\n]{0,8}(?:必须|应当|务必|请|需要|应)[^.\n]{0,40}(?:记住|写入|保存|存入|"
     r"记录|记忆)|"
@@ -57,6 +58,21 @@ _WHEN_READ = re.compile(
     r"\bfor all future\b|\b(?:as|is) a (?:user|permanent|standing) preference\b|"
     r"记住|牢记|(?:写入|存入|保存到|加入|更新)[^,.\n]{0,6}(?:记忆|偏好)|(?:记录|保存|"
     r"存)[^,.\n]{0,30}(?:为|成|一条)[^,.\n]{0,4}(?:偏好|规则|记忆)|"
+    rf"\b{_MODEL}\b[^.\n]{{0,60}}\b(?:should|must|shall|is to|are to|may|asked|told|instructed|memori[sz]e|"
+    r"remember|approves?|trusts?|skips?)\b|\b(?:instruct|tell|ask|request|urge|order)(?:s|ed|"
+    r"ing)? (?:\w+ ){0,3}"
+    rf"{_MODEL}\b|\bthe user's (?:new |standing |permanent |explicit |latest )*(?:wish|preference|consent|"
+    rf"approval|"
+    r"permission|instruction|decision|order)s?\b|\b(?:earlier|previous|prior|existing|all) (?:preferences?|"
+    r"rules?|"
+    r"memories|instructions?) (?:are|is|become) (?:void|obsolete|replaced|revoked|invalid|no longer)\b|"
+    r"\b(?:payments?|transfers?|commands?|sudo|pushes|deletions?|merges?|installs?|"
+    r"requests?)\b[^.\n]{0,40}\b(?:no|"
+    r"without) (?:further |any )?(?:confirmation|asking|verification|approval|questions?)\b|"
+    r"(?:要求|请|让|指示|命令|提示|告诉|建议)[^,.\n]{0,6}(?:模型|助手|ai|智能体|机器人)|(?:助手|ai|智能体|机器人|大模型)"
+    r"[^,.\n]{0,14}(?:记录|记住|记下|存为|存入|写入|更新|批准|允许|授权|不用|不必|跳过|信任)|(?:付款|转账|执行|推送|删除|合并|命令|安装)"
+    r"[^.\n]{0,12}(?:不必|无需|不用)(?:再)?(?:核实|确认|询问|验证|测试)|用户的?(?:最新|长期|明确|永久)(?:偏好|意愿|授权|要求|"
+    r"指令)|(?:此前|之前|以往|原有)的?(?:偏好|规则|设定|指令)[^,.\n]{0,4}(?:作废|失效)|"
     r"(?:永久|长期)(?:保存|记录|记忆)|从现在起|今后的所有|所有(?:会话|对话)中|用户(?:已|已经)?(?:同意|"
     r"授权|批准|允许)",
     re.IGNORECASE,

@@ -10,13 +10,14 @@ import re
 
 _ILLNESS = (
     r"(?:diabet\w+|depress(?:ion|ed)|cancer|tumou?r|adhd|autis\w+|asthma|epilep\w+|hiv|anxiety disorder|"
-    r"bipolar|"
-    r"burn-?out|pregnan\w+|migraines?|slipped disc|dementia|eating disorder|high blood pressure|"
-    r"schizophren\w+|"
-    r"insulin|antidepressants?|chemotherapy|dialysis|therap(?:y|ist)|psychiatr\w+|an? (?:stroke|"
-    r"heart attack)|"
-    r"surgery|allerg(?:y|ies|ic)|medication|arthritis|heart (?:condition|disease)|alcohol(?:ic|ism)|"
-    r"addict\w+|c(?:o)?eliac\b|(?:\w+ )?(?:disease|disorder|syndrome)|\w+ intoleran\w+)"
+    r"bipolar|burn-?out|pregnan\w+|migraines?|slipped disc|dementia|eating disorder|high blood pressure|"
+    r"schizophren\w+|insulin|antidepressants?|chemo\w*|dialysis|therap(?:y|ist)|psychiatr\w+|"
+    r"an? (?:stroke|heart attack|miscarriage|hernia)|surgery|allerg(?:y|ies|ic)|medication|arthritis|"
+    r"(?:heart|kidney|liver) (?:condition|disease|trouble|problems?)|alcohol(?:ic|ism)|addict\w+|insomnia\w*|"
+    r"trouble sleeping|rehab|dyslex\w+|dyscalcul\w+|phobia|panic (?:attacks?|disorder)|tinnitus|"
+    r"kidney stones?|hearing (?:loss|aids?)|wheelchair|prosthe\w+|hepatitis|tuberculosis|lupus|gout|"
+    r"overweight|obes\w+|anorexi\w+|bulimi\w+|ocd|ptsd|leuk\w+|parkinson\w*|alzheimer\w*|"
+    r"c(?:o)?eliac\b|(?:\w+ )?(?:disease|disorder|syndrome)|\w+ intoleran\w+)"
 )
 _HAS = (
     r"(?:has|have|had|having|suffers?(?: from)?|suffering(?: from)?|diagnosed with|treated for|"
@@ -28,13 +29,15 @@ _HAS = (
 _BELONGS = (
     r"(?:muslim|jewish|catholic|protestant|hindu|buddhist|atheist|gay|lesbian|bisexual|transgender|"
     r"trans woman|"
-    r"trans man|homosexual|heterosexual|roma|black|latino|latina|an? (?:undocumented|illegal) immigrant|"
+    r"of (?:\w+ )?(?:descent|ancestry)|trans man|homosexual|heterosexual|roma|black|latino|"
+    r"latina|an? (?:undocumented|illegal) immigrant|"
     r"an? (?:republican|democrat|communist|socialist|nationalist)|left.wing|right.wing|a trade union member)"
 )
 _ILLNESS_ZH = (
     r"(?:糖尿病|抑郁症?|癌症?|肿瘤|多动症|自闭症|哮喘|癫痫|艾滋|焦虑症|双相|怀孕|孕期|偏头痛|腰椎间盘|"
-    r"痴呆|高血压|精神分裂|胰岛素|"
-    r"抗抑郁药|化疗|透析|心理(?:医生|咨询|治疗)|手术|过敏|中风|心脏病|关节炎|酗酒|上瘾|肝炎|甲亢|乳糜泻|"
+    r"痴呆|高血压|精神分裂|胰岛素|抗抑郁药?|化疗|放疗|透析|心理(?:医生|咨询|治疗)|手术|过敏|中风|心脏病|"
+    r"关节炎|酗酒|上瘾|肝炎|甲亢|甲减|乳糜泻|失眠|残疾|强迫症|惊恐|恐惧症|肝硬化|溃疡|结石|肾炎|胃炎|"
+    r"痛风|白血病|帕金森|阅读障碍|厌食|肥胖症|耳鸣|骨折|红斑狼疮|肺结核|不孕|流产|心慌|心悸|躁郁|"
     r"不耐受|综合征|障碍症?)"
 )
 _BELONGS_ZH = (
@@ -55,6 +58,24 @@ _HEALTH = (
         rf"怀孕了"
     ),
 )
+_PRIVATE_LIFE = (
+    (
+        r"\b(?:he|she|they|neighbou?r|colleague|boss|friend|brother|sister|uncle|aunt|cousin|husband|wife|"
+        r"manager|partner|flatmate|intern|tenant)(?:'s \w+)? (?:drinks\b(?! \w+)|drinks and|gambles|"
+        r"was (?:in prison|arrested|convicted|laid off|fired)|got (?:fired|laid off)|cheated|"
+        r"lost (?:his|her|their) (?:licen[cs]e|job|house)|can hardly pay)\b|"
+        r"\b(?:his|her|their|\w+'s) (?:blood (?:type|group)|criminal record|work permit|"
+        r"birthday\b[^.\n]{0,12}\d)|"
+        r"\b(?:has|have) no work permit\b|\bgoing through a (?:divorce|separation|breakup)\b|"
+        r"\bcan hardly pay (?:the |their |his |her )?(?:rent|bills)\b"
+    ),
+    (
+        r"(?:他|她|其|用户|对方)[^,.\n]{0,6}(?:心脏|肝|肾|肺|胃|血压|血糖|精神|身体|听力)(?:不(?:太)?好|"
+        r"有(?:点)?(?:问题|毛病))|(?:他|她|其|邻居|同事|朋友|老板|领导|亲戚|叔|舅|姨|哥|弟|姐|妹|爸|妈)"
+        r"[^,.\n]{0,6}(?:酗酒|吸毒|戒毒|赌博|坐过牢|出轨|自杀|抑郁|化疗|在办离婚)|(?:他|她|其|的|是)\s*(?:a|b|ab|o)\s*型血|"
+        r"没有工作许可|被裁(?:了|员)|(?:房租|房贷|学费)[^,.\n]{0,4}交不起"
+    ),
+)
 _MONEY = (
     (
         rf"\b(?:earns?|makes|is paid|salary (?:is|of)|income (?:is|of)|owes?|net worth (?:is|of)|"
@@ -63,7 +84,8 @@ _MONEY = (
         rf"behind on) (?:an? |the |his |"
         r"her |their )?(?:mortgage|loan|debts?|credit card debt)|credit score|behind (?:on|with) (?:the |"
         r"his |"
-        r"her |their )?(?:rent|payments)|(?:is|are) (?:getting )?divorc\w+|cannot afford|can't afford|"
+        r"her |their )?(?:rent|payments)|(?:is|are) (?:getting )?divorc\w+|going through a (?:divorce|"
+        r"separation|breakup)|cannot afford|can't afford|"
         r"lives? (?:on|off) (?:unemployment |social |state )?(?:benefits?|welfare)|(?:lost|losing) (?:his|"
         r"her|"
         r"their) job|(?:is|are) unemployed|"
@@ -84,6 +106,24 @@ _BELONGING = (
     ),
     rf"(?:是|为|信|属于|算)[^,.\n]{{0,4}}{_BELONGS_ZH}|{_BELONGS_ZH}$|信(?:佛|教|基督|伊斯兰)|性取向",
 )
+_CONCLUDED = (
+    (
+        r"\b(?:the user|he|she|they|his|her|their)\b[^.\n]{2,80}(?:\bhence\b|\bthus\b|\btherefore\b|"
+        r"\bso (?:he|she|they|the user)\b|: the user\b)"
+        r"[^.\n]{0,20}\b(?:is|are|has|have|must|earns?)\b|\b(?:indicates?|suggests?|shows?(?= that)|shows|"
+        r"showed|reveals?|betrays?|implies|imply|points? to|gives? away|"
+        r"judging|evidently|"
+        r"obviously)\b[^.\n]{0,60}\b(?:the user|he|she|they)(?: \w+)? (?:is|are|has|suffers?|earns?|votes?|"
+        r"belongs?|"
+        r"comes? from|grew up|lives? alone|was (?:born|raised|fired|laid off)|drinks|must be|struggles?)\b"
+    ),
+    (
+        r"(?:用户|他们?|她们?)[^.\n]{2,30}(?:所以|说明|可见|看来|肯定|多半)(?:是|有|没有?|不|已|信|怀|离|缺)|"
+        r"(?:说明|表明|可见|看来|推断|判断|足见|显然|想必|估计|多半|看得出|推测|推知|暗示|反映出?)[^.\n]{0,16}(?:用户|其|他|她|"
+        r"对方)[^,.\n]{0,6}(?:是|有|患|信|属|来自|收入|负债|户籍|民族|单身|已婚|离异|家境|经济|身体|怀孕)|"
+        r"(?:用户|他|她|对方)的?(?:户籍|民族|籍贯|收入|年龄|婚姻|宗教|家境|血型|性取向)[^,.\n]{0,4}(?:应|大概|可能|多半|估计)"
+    ),
+)
 _CONTACT = (
     (
         r"\b(?!(?:support|info|no-?reply|git|admin|security|help|sales|team|hello|ops|dev|billing|root|"
@@ -97,7 +137,8 @@ _CONTACT = (
         r"(?<![\w.])\+\d{9,14}(?!\w)"
     ),
     (
-        r"\b(?:phone|mobile|cell|tel(?:ephone)?|call|reach|text|whatsapp|number is|ring|dial)\b[^\n]{0,40}?"
+        r"\b(?:phone|landline|fax|mobile|cell|tel(?:ephone)?|call|reach|text|whatsapp|number is|ring|"
+        r"dial)\b[^\n]{0,40}?"
         r"(?<!\d)(?:\d[ ./()-]{0,2}){7,14}(?!\d)"
     ),
     (
@@ -141,7 +182,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "contact": re.compile("|".join(_CONTACT), re.IGNORECASE),
     "health": re.compile("|".join(_HEALTH), re.IGNORECASE),
     "money": re.compile("|".join(_MONEY), re.IGNORECASE),
-    "belonging": re.compile("|".join(_BELONGING), re.IGNORECASE),
+    "belonging": re.compile("|".join((*_BELONGING, *_CONCLUDED, *_PRIVATE_LIFE)), re.IGNORECASE),
 }
 
 _OWN = re.compile(

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from memvault.gate import chinese, english
+from memvault.gate.estimate import NONE, REACH, Estimates, moved
 from memvault.gate.exclusions import Exclusion, excluded, has_source, question
 from memvault.gate.reading import Reading, read
 from memvault.gate.signals import Signal, by_rule, signals
@@ -23,6 +24,9 @@ THETA = 0.6
 
 MOST_CANDIDATES = 3
 """Candidates per turn and source. The caller counts; more is a sign of transcribing, not of concluding."""
+
+LOWERED = -0.2
+"""A signal that takes so much off a score, or more, is one that the chat model cannot make up for."""
 
 Verdict = Literal["pass", "hold", "refuse"]
 
@@ -46,6 +50,10 @@ class Mode(StrEnum):
 class FindingKind(StrEnum):
     CREDENTIAL = "credential"
     PERSONAL = "personal"
+
+
+CLOSED = frozenset({*FindingKind, "scope", "mode_off", "policy_by_person", "not_stated"})
+"""Codes of refusals that no opinion about the text changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +109,7 @@ def decide(
     *,
     who: Writer,
     theta: float = THETA,
-    estimate: float | None = None,
-    chat: float | None = None,
+    estimates: Estimates = NONE,
     findings: Sequence[Finding] = (),
     said_explicitly: bool = False,
     mode: Mode = Mode.CANDIDATE,
@@ -111,8 +118,7 @@ def decide(
 ) -> Decision:
     """Weigh one draft. Never raises, whatever the text.
 
-    `estimate` (0..1) is the proposer's own and can only lower; `chat` (0..1) is the probability of the
-    user's own chat model and counts half, but lifts nothing that a rule lowered. `said_explicitly`: the
+    `estimates` move stable and reusable as `gate.estimate` says. `said_explicitly`: the
     daemon saw the user say it in so many words. `may_write`: the grant covers the scope. `mode` concerns
     agents only.
     """
@@ -122,31 +128,32 @@ def decide(
     own = who is Writer.PERSON or said_explicitly or types == {SourceType.USER}
     out = excluded(reading, fired, draft.sources, own_words=own)
     heard = own or not types or bool(types - {SourceType.TOOL, SourceType.FILE})
-    stable, reusable = by_rule(draft.claim.kind, fired, heard=heard)
+    stable, reusable = by_rule(draft.claim.kind, fired, heard=heard, own_words=own)
     scores = Scores(
-        _estimated(stable, estimate, chat, lowered=any(signal.stable <= -0.2 for signal in fired)),
-        _estimated(reusable, estimate, chat, lowered=any(signal.reusable <= -0.2 for signal in fired)),
+        _moved("stable", stable, fired, estimates),
+        _moved("reusable", reusable, fired, estimates),
         1.0 if has_source(draft.sources) or not require_source else 0.0,
         1.0 if may_write and not any(finding.blocked for finding in findings) else 0.0,
     )
     scores = _without(scores, out)
     open_to_kind = _kind_trouble(draft, reading, fired, who, said=own)
-    return _verdict(reading, scores, fired, out, findings, who, theta, mode, may_write, open_to_kind)
+    policy = draft.claim.kind is Kind.POLICY  # said by the user, it still waits for them to confirm it
+    return _verdict(reading, scores, fired, out, findings, who, theta, mode, may_write, open_to_kind, policy)
 
 
-def _estimated(rule: float, estimate: float | None, chat: float | None, *, lowered: bool) -> float:
-    score = rule
-    if chat is not None:
-        mixed = (score + _unit(chat)) / 2
-        score = min(score, mixed) if lowered else mixed
-    if estimate is not None:
-        score = min(score, (score + _unit(estimate)) / 2)
-    return round(score, 4)
+def _moved(axis: Literal["stable", "reusable"], rule: float, fired: Sequence[Signal], by: Estimates) -> float:
+    own = None if by.own is None else getattr(by.own, axis)
+    chat = None if by.chat is None else getattr(by.chat, axis)
+    return moved(rule, own, chat, lowered=any(getattr(signal, axis) <= LOWERED for signal in fired))
 
 
-def _unit(value: float) -> float:
-    """0..1; what is not a number counts as no confidence at all."""
-    return min(1.0, max(0.0, value)) if value == value else 0.0  # noqa: PLR0124
+def worth_asking(found: Decision, theta: float) -> bool:
+    """Whether the chat model's opinion could turn a decision that was made by the rules alone."""
+    closed = found.exclusions or found.code in CLOSED
+    if closed or min(found.scores.sourced, found.scores.authorised) < theta:
+        return False
+    lower = min(found.scores.stable, found.scores.reusable)
+    return lower - REACH < theta <= lower + REACH
 
 
 def _without(scores: Scores, out: Sequence[Exclusion]) -> Scores:
@@ -167,7 +174,7 @@ def _kind_trouble(
     kind = draft.claim.kind
     if who is Writer.PERSON:
         return None
-    if kind is Kind.POLICY:
+    if kind is Kind.POLICY and not said:
         return "policy_by_person", "only a person sets a policy"
     if who is Writer.IMPORTER or said:
         return None
@@ -191,6 +198,7 @@ def _verdict(
     mode: Mode,
     may_write: bool,
     kind_trouble: tuple[str, str] | None,
+    policy: bool,
 ) -> Decision:
     def decision(verdict: Verdict, code: str, reason: str, *, warned: bool = False) -> Decision:
         asked = question(reading) if out else None
@@ -208,7 +216,7 @@ def _verdict(
     if trouble is not None:
         code, why = trouble
         return decision("hold" if who is Writer.IMPORTER else "refuse", code, why)
-    if who is Writer.IMPORTER or mode is Mode.DIRECT:
+    if (who is Writer.IMPORTER or mode is Mode.DIRECT) and not policy:
         return decision("pass", "passed", _passed(scores))
     return decision("hold", "candidate", f"{_passed(scores)}; it waits as a candidate")
 

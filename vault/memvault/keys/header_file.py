@@ -97,9 +97,12 @@ def replace(home: Path, header: VaultHeader) -> None:
 def settle_copy(home: Path) -> bool:
     """Clear up after a kill: remove left-over temporary files, renew a copy that lags; True when it did.
 
-    The owner calls it on every opening. Raises what `read` raises, DiskFull, ReadOnly.
+    The owner calls it on every opening; where nothing can be written, nothing is cleared up. Raises what
+    `read` raises, DiskFull, ReadOnly.
     """
     raw = codec.encode(read(home))
+    if not os.access(home, os.W_OK):
+        return False
     with _folder(home) as folder, _disk_errors():
         _sweep(folder)
         if _read(folder, COPY_NAME) == raw:
@@ -149,7 +152,7 @@ def _hint(folder: int) -> str:
     copy = _copy(folder)
     if copy is None:
         return "Nothing was changed, and its copy does not help. `memvault restore` brings back a backup."
-    return f"Nothing was changed. A whole copy of it lies beside it: `cp -p {COPY_NAME} {HEADER_NAME}` there."
+    return "Nothing was changed. A whole copy of it lies beside it: `memvault recover` puts it back."
 
 
 def _occupied() -> Illegal:

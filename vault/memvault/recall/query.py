@@ -15,7 +15,8 @@ class Shelf:
     """What a grant decides on: memories that are permitted or refused together.
 
     `sensitivity` is 0 (public) to 3 (restricted). `pool` is "current", "conflict", "resting" (expired,
-    archived, disabled) or "waiting" (candidates).
+    archived, disabled), "said" (candidates that repeat what the user said, recalled in their project only) or
+    "waiting" (other candidates).
     """
 
     scope: str

@@ -8,10 +8,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memvault.errors import FrameInvalid, MemvaultError, TextUnusable
+from memvault.errors import FrameInvalid, MemvaultError, RateLimited, TextUnusable
 
 MAX_REQUEST_BYTES = 262_144
-"""One request line (SECURITY check 19: 256 KiB)."""
+"""One request line (SECURITY check 19: 256 KiB).
+
+A claim whose content (64 KiB), evidence and explaining fields (16 KiB each) are all full has some 180 KiB, so
+the limits of the fields decide, and this one only for text that JSON escapes as six bytes a character.
+"""
+MOST_DIGITS = 32
+"""Of a whole number; no parameter needs more than 16."""
 MAX_RESPONSE_BYTES = 67_108_864
 """One response line a client reads: pages are far smaller, this only bounds memory."""
 
@@ -49,15 +55,22 @@ def notification(method: str, params: dict[str, Any]) -> bytes:
     return encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def decode(line: bytes) -> dict[str, Any]:
-    """A message from the other side. Raises FrameInvalid when the line is not one JSON object in UTF-8.
+def parse(line: bytes) -> Any:
+    """The JSON value of a line. Raises FrameInvalid when the line is not one JSON value in UTF-8.
 
     Two readers of one line must see the same message, so doubled names, NaN and endless integers are refused.
     """
     try:
-        message = json.loads(line.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        return json.loads(
+            line.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, parse_int=_whole
+        )
     except (ValueError, RecursionError) as error:
         raise FrameInvalid("not a JSON message") from error
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """A message from the other side. Raises FrameInvalid when the line is not one JSON object in UTF-8."""
+    message = parse(line)
     if not isinstance(message, dict):
         raise FrameInvalid("not a JSON-RPC message")
     return message  # pyright: ignore[reportUnknownVariableType]
@@ -74,7 +87,13 @@ def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
-def is_unicode(line: bytes, message: dict[str, Any]) -> bool:
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError("a number with too many digits")
+    return int(digits)
+
+
+def is_unicode(line: bytes, message: Any) -> bool:
     """False when escapes in `line` gave `message` lone surrogates, which nothing can store or send back."""
     if rb"\u" not in line:
         return True
@@ -86,10 +105,12 @@ def is_unicode(line: bytes, message: dict[str, Any]) -> bool:
 
 
 def error_body(error: MemvaultError, code: int = DOMAIN_ERROR) -> dict[str, Any]:
-    data = {
+    data: dict[str, Any] = {
         "code": error.code,
         "hint": error.hint,
         "exit_status": error.exit_status,
         "retryable": error.retryable,
     }
+    if isinstance(error, RateLimited):
+        data["retry_after_ms"] = error.retry_after_ms
     return {"code": code, "message": error.message, "data": data}

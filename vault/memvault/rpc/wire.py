@@ -5,7 +5,7 @@ Owns names and types of parameters. Knows nothing of what methods do. For the da
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -14,6 +14,9 @@ from memvault.model import Kind, Scope, Sensitivity, SourceType, Status
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 """A number that every JSON reader and the database can hold."""
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+"""0..1."""
 
 
 class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -27,8 +30,13 @@ class Nothing(Params, frozen=True):
 class Hello(Params, frozen=True):
     client: str
     version: str
-    protocol: int
+    protocol: Count
+    """The newest version of the protocol that the client speaks."""
+    oldest: Count | None = None
+    """The oldest version it speaks; without it, `protocol` is the only one."""
     cwd: str | None = None
+    agent: str | None = None
+    token: str | None = None
 
 
 class Init(Params, frozen=True):
@@ -61,6 +69,13 @@ class FailureGiven(Params, frozen=True):
     stop_rule: str = ""
 
 
+class EstimateGiven(Params, frozen=True):
+    """How sure the proposer is, 0..1; it can only lower the gate's scores."""
+
+    stable: Share
+    reusable: Share
+
+
 class Add(Params, frozen=True):
     content: str
     kind: Kind
@@ -81,10 +96,21 @@ class Add(Params, frozen=True):
     expires_at: str | None = None
     failure: FailureGiven | None = None
     correct: bool = False
+    estimate: EstimateGiven | None = None
+    everywhere: bool = False
+    """An agent's proposal for all projects, instead of the one it works in."""
 
 
 class OneMemory(Params, frozen=True):
     id: str
+
+
+class Verify(Params, frozen=True):
+    """`sure`: the person says so whatever the checks say. `expire`: when a check fails, expire it."""
+
+    id: str
+    sure: bool = False
+    expire: bool = False
 
 
 class ListFilter(Params, frozen=True):
@@ -134,11 +160,22 @@ class Recall(Params, frozen=True):
     log: bool = True
 
 
-class Explain(Params, frozen=True):
-    query: str
+class Feedback(Params, frozen=True):
+    """What a recalled memory was worth; `evidence` is needed for wrong and outdated."""
+
     id: str
+    verdict: Literal["used", "wrong", "outdated"]
+    evidence: str | None = None
+
+
+class Explain(Params, frozen=True):
+    """Without `id`: everything in the answer, and what came near."""
+
+    query: str
+    id: str | None = None
     project: str | None = None
     limit: Count = 5
+    include: list[str] = []
 
 
 class OneRun(Params, frozen=True):
@@ -195,6 +232,15 @@ class Restore(Params, frozen=True):
 class GateText(Params, frozen=True):
     content: str
     kind: Kind = Kind.FACT
+    estimate: EstimateGiven | None = None
+
+
+class Labels(Params, frozen=True):
+    path: str
+
+
+class Theta(Params, frozen=True):
+    theta: Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
 class UseModel(Params, frozen=True):

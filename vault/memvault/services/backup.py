@@ -80,10 +80,10 @@ def own_folder(layout: HomeLayout) -> Path:
     return folder
 
 
-def _free(folder: Path, clock: Clock, label: str) -> Path:
+def _free(folder: Path, clock: Clock, label: str, suffix: str = SUFFIX) -> Path:
     name = f"memvault-{stamp(clock.now())}{label}"
     numbers = ("", *(f"-{number}" for number in range(2, 1_000)))
-    return next(path for number in numbers if not os.path.lexists(path := folder / f"{name}{number}{SUFFIX}"))
+    return next(path for number in numbers if not os.path.lexists(path := folder / f"{name}{number}{suffix}"))
 
 
 def new_room(folder: Path, prefix: str) -> Path:
@@ -110,7 +110,8 @@ def make(layout: HomeLayout, key: VaultKey, target: Path, clock: Clock, tell: Te
     copy is not whole, Usage, DiskFull, ReadOnly, and whatever `tell` raises.
     """
     header = header_file.read(layout.root)
-    with _workroom(own_folder(layout)) as room:
+    folder = own_folder(layout) if os.access(layout.root, os.W_OK) else target.parent
+    with _workroom(folder) as room:
         copy, at = room / "copy.db", iso(clock.now())
         snapshot.take(layout.database, key, copy, key, lambda done, total: tell("copying", done, total))
         tell("checking", 0, 0)
@@ -141,10 +142,14 @@ def keep(vault: Vault, packed: Packed, *, whatever: bool = False) -> bool:
     """Remember the backup, then give it its name; False when a deletion came after its moment.
 
     Runs in the writer's thread, so that no deletion comes in between. With `whatever` it is kept even then.
+    A vault that cannot be written cannot remember it.
     """
     held = packed.backup.contents
     if not whatever and backups.deletions_since(vault.writer, held.event_seq):
         return False
+    if vault.read_only:
+        packed.place()
+        return True
     with vault.writer.transaction():
         backups.put(vault.writer, place_of(packed.backup))
     try:
@@ -277,7 +282,7 @@ def set_aside(layout: HomeLayout, clock: Clock, label: str) -> Path:
 
     Raises DiskFull, ReadOnly.
     """
-    folder = _free(own_folder(layout), clock, label).with_suffix(ASIDE_SUFFIX)
+    folder = _free(own_folder(layout), clock, label, ASIDE_SUFFIX)
     with archive.disk_errors("the copy of what was there"):
         folder.mkdir(mode=0o700)
         for name in SET_ASIDE:

@@ -16,7 +16,7 @@ from memvault.gate.compare import same_claim
 from memvault.gate.score import MOST_CANDIDATES
 from memvault.lifecycle import Move
 from memvault.model import Authority, Draft, Kind, Outcome, Record, Source, SourceType, Status
-from memvault.services import graves, told
+from memvault.services import graves, held, told
 from memvault.services.caller import PERSON, Caller
 from memvault.services.change import Change, change, fetch
 from memvault.services.placing import (
@@ -31,7 +31,8 @@ from memvault.services.placing import (
 )
 from memvault.services.trust import CONFIDENCE, authority_of, merged_confidence, stronger
 from memvault.services.vault import Vault
-from memvault.store import memories, settings
+from memvault.store import memories, proposals, settings
+from memvault.watch.cited import bare
 
 PROMOTABLE = frozenset({Kind.FACT, Kind.EPISODE})
 """Kinds that a second observation makes active; every other kind waits for a person."""
@@ -67,7 +68,9 @@ def refusal(vault: Vault, caller: Caller, draft: Draft) -> str | None:
 def _echo(vault: Vault, caller: Caller, draft: Draft) -> bool:
     # A process without a terminal reads as the person and writes as a script.
     actors = (caller.actor, PERSON.actor) if caller.reach is PERSON.reach else (caller.actor,)
-    if vault.told.echoed(actors, draft):
+    with vault.writer.transaction():
+        vault.told.keep(vault.writer, vault.now())
+    if vault.told.echoed(vault.writer, vault.now(), actors, draft):
         return True
     ids = told.carried_ids(draft)
     return bool(ids) and bool(memories.get(vault.writer, ids, caller.reach))
@@ -78,7 +81,7 @@ def _crowded(vault: Vault, caller: Caller, draft: Draft) -> bool:
     for source in draft.sources:
         turn = source.task is not None or source.message_index is not None
         since = "" if turn else iso(parse(vault.now()) - TURN)
-        held = memories.proposed_from(vault.writer, caller.actor, source, since)
+        held = proposals.proposed_from(vault.writer, caller.actor, source, since)
         if len([id_ for id_ in held if waiting is None or id_ != waiting.id]) >= MOST_CANDIDATES:
             return True
     return False
@@ -96,7 +99,7 @@ def propose(work: Change, caller: Caller, draft: Draft, flags: Sequence[str] = (
     """Hold a checked draft, or add its source to the candidate that says the same.
 
     What was seen twice is promoted. The answer is the same in every case. `flags` say what a person should
-    look at: they rule promotion out.
+    look at: they rule promotion out, but for SAID.
     """
     authority = authority_of(caller, draft.sources)
     twin = _waiting_twin(work.vault, draft)
@@ -107,8 +110,9 @@ def propose(work: Change, caller: Caller, draft: Draft, flags: Sequence[str] = (
         record = _seen_again(work, twin, draft, authority)
     for name in flags:
         record = work.flag(record, name)
-    if record.claim.kind in PROMOTABLE and not record.flags and sightings(record.sources) >= SIGHTINGS:
-        promote(work, record)
+    held = set(record.flags) - {memories.SAID}
+    if record.claim.kind in PROMOTABLE and not held and sightings(record.sources) >= SIGHTINGS:
+        promote(work, work.unflag(record, memories.SAID) if record.flags else record)
     return Written(Outcome.CANDIDATE, record.id, 1, PENDING, work.run, changed=record is not twin)
 
 
@@ -140,16 +144,18 @@ def _seen_again(work: Change, twin: Record, draft: Draft, authority: Authority) 
 
 
 def sightings(sources: Sequence[Source]) -> int:
-    """Independent observations among `sources`: user messages and files that the daemon read itself.
+    """Independent observations among `sources`: user messages and files that vouch by themselves.
 
-    Two that share a reference or a task are one.
+    Two that share a reference, a task or a file's content are one.
     """
     groups: list[set[tuple[str, str]]] = []
     for source in sources:
-        read_here = source.type is SourceType.FILE and source.content_hash is not None
-        if source.type is not SourceType.USER and not read_here:
+        vouches = source.type is SourceType.FILE and source.verified
+        if source.type is not SourceType.USER and not vouches:
             continue
-        names = {(str(source.type), source.ref.split("#", 1)[0])}
+        names = {(str(source.type), bare(source.ref) if vouches else source.ref.split("#", 1)[0])}
+        if vouches:
+            names.add(("content", str(source.content_hash)))
         if source.task is not None:
             names.add(("task", source.task))
         joined = [group for group in groups if group & names]
@@ -180,6 +186,9 @@ def confirm(vault: Vault, caller: Caller, memory: str) -> Record:
     record = readable(vault, caller, memory)
     if REVIEW_REPLACEMENT in record.flags:
         return _accept(vault, caller, record)
+    if graves.is_held(record):
+        with change(vault, "confirm", caller.actor) as work:
+            return held.let_back(work, record, "a person confirmed it")
     if record.status is not Status.CANDIDATE:
         raise Illegal(f"only a candidate can be confirmed, this memory is {record.status}")
     draft = Draft(record.claim, record.sources, None, record.created_at)
@@ -203,17 +212,18 @@ def _accept(vault: Vault, caller: Caller, record: Record) -> Record:
 
 
 def reject(vault: Vault, caller: Caller, memory: str) -> None:
-    """A person rejects a candidate; its tombstone keeps it from being proposed again."""
+    """A person rejects a candidate, or what is held; its tombstone keeps it from being proposed again."""
     record = readable(vault, caller, memory)
+    move = Move.DELETE if graves.is_held(record) else Move.REJECT
     with change(vault, "reject", caller.actor) as work:
-        work.erase(record, Move.REJECT, None, tombstone=True, source=None)
+        work.erase(record, move, None, tombstone=True, source=None)
     vault.writer.truncate_log()
 
 
 def lapse_candidates(vault: Vault) -> list[str]:
     """Delete, without tombstone, what nobody confirmed for thirty days. Returns the ids."""
     before = iso(parse(vault.now()) - LAPSE_AFTER)
-    found = memories.waiting_since(vault.writer, before)
+    found = proposals.waiting_since(vault.writer, before)
     if not found:
         return []
     with change(vault, "lapse", "memvault") as work:

@@ -18,7 +18,7 @@ from memvault.lifecycle import Move
 from memvault.model import Authority, Claim, Record, Source, Status
 from memvault.services import graves
 from memvault.services.vault import Vault
-from memvault.store import codec, events, memories, runs, vectors
+from memvault.store import codec, events, memories, runs, vectors, written
 from memvault.store.events import Event, Head
 from memvault.store.memories import Reach
 
@@ -121,6 +121,12 @@ class Change:
         self.touched[record.id] = None
         return replace(record, sources=(*record.sources, *sources))
 
+    def drop_sources(self, record: Record, actor: str) -> None:
+        """Take out the sources that `actor` brought."""
+        self._keep(record)
+        written.drop_sources(self.vault.writer, record.id, actor)
+        self.touched[record.id] = None
+
     def erase(
         self, record: Record, move: Move, reason: str | None, *, tombstone: bool, source: str | None
     ) -> None:
@@ -204,6 +210,10 @@ class Change:
     def note(self, memory: str, word: str, reason: str, status: Status, version: int) -> None:
         """An event that changes neither claim nor state, such as a verification."""
         self._event(memory, word, status, status, version, version, {"reason": reason})
+
+    def beside(self, word: str, details: dict[str, Any]) -> None:
+        """An event about no memory, such as a grant."""
+        self._event(None, word, None, None, None, None, details)
 
     def lifted(self, memory: str | None, tombstones: Sequence[str]) -> None:
         """These tombstones refuse nothing any more; `memory` is what the first one stood for."""

@@ -52,6 +52,7 @@ class EmbeddingWorker:
         self.failure = ""
         self._cache, self._take, self._put, self._ready = cache, take, put, ready
         self._questions: list[tuple[str, Future[Vector]]] = []
+        self._counted: list[tuple[Sequence[str], Future[list[int]]]] = []
         self._wake = threading.Condition()
         self._stopping = False
         self._idle = False
@@ -82,6 +83,17 @@ class EmbeddingWorker:
                 answer.set_exception(ModelUnavailable(self.failure or "the embedding model is not loaded"))
                 return answer
             self._questions.append((text, answer))
+            self._wake.notify_all()
+        return answer
+
+    def count(self, texts: Sequence[str]) -> Future[list[int]]:
+        """Tokens of each text by the model's tokenizer, before anything is embedded."""
+        answer: Future[list[int]] = Future()
+        with self._wake:
+            if self.state == "absent" or self._stopping:
+                answer.set_exception(ModelUnavailable(self.failure or "the embedding model is not loaded"))
+                return answer
+            self._counted.append((texts, answer))
             self._wake.notify_all()
         return answer
 
@@ -116,21 +128,26 @@ class EmbeddingWorker:
     def _fail(self, reason: str) -> None:
         with self._wake:
             self.state, self.failure = "absent", reason
-            waiting, self._questions = self._questions, []
+            waiting = [answer for _, answer in (*self._questions, *self._counted)]
+            self._questions, self._counted = [], []
             self._wake.notify_all()
-        for _, answer in waiting:
+        for answer in waiting:
             if answer.set_running_or_notify_cancel():
                 answer.set_exception(ModelUnavailable(reason))
 
     def _next(self, embedder: Embedder) -> bool:
         """One question, or one slot of passages, or a wait. False when it is time to stop."""
         with self._wake:
-            self._wake.wait_for(lambda: self._stopping or self._questions or self._more)
+            self._wake.wait_for(lambda: self._stopping or self._questions or self._counted or self._more)
             if self._stopping:
                 return False
-            question = self._questions.pop(0) if self._questions else None
-            if question is None:
+            counted = self._counted.pop(0) if self._counted else None
+            question = self._questions.pop(0) if self._questions and counted is None else None
+            if question is None and counted is None:
                 self._more = False
+        if counted is not None:
+            _count(embedder, *counted)
+            return True
         if question is not None:
             _answer(embedder, *question)
             return True
@@ -157,6 +174,15 @@ def _embedded(embedder: Embedder, texts: Texts) -> list[Vector]:
         if len(texts) == 1:
             return [np.zeros((1, embedder.dims), dtype=np.float32)]
         return [_embedded(embedder, [one])[0] for one in texts]
+
+
+def _count(embedder: Embedder, texts: Sequence[str], answer: Future[list[int]]) -> None:
+    if not answer.set_running_or_notify_cancel():
+        return
+    try:
+        answer.set_result([embedder.tokens(text) for text in texts])
+    except ModelError as error:
+        answer.set_exception(ModelUnavailable(str(error)))
 
 
 def _answer(embedder: Embedder, text: str, answer: Future[Any]) -> None:

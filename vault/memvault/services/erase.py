@@ -76,15 +76,18 @@ def erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> E
 
 
 def _erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> Erased:
-    """A source is forbidden only when all of it goes: of a part, the rest may be written again."""
+    """A source is forbidden as far as it goes: all of it, or what of it belongs to a project or subject.
+
+    Single ids beside it say nothing of the source.
+    """
     found = select(vault, caller, wanted)
-    named = graves.source_name(wanted.source, wanted.session)
+    named = graves.source_name(wanted.source, wanted.session, wanted.project, wanted.subject)
     with change(vault, "delete", caller.actor) as work:
         for start in range(0, len(found), 500):
             batch = memories.get(vault.writer, found[start : start + 500], caller.reach)
             for record in batch.values():
                 work.erase(record, Move.DELETE, why, tombstone=True, source=named)
-        if found and named and wanted == Selection(source=wanted.source, session=wanted.session):
+        if found and named and not wanted.ids:
             graves.bury_source(vault, named, work.at, work.run)
     empty_log(vault)
     keep_reserve(vault.layout)

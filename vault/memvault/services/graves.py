@@ -14,10 +14,11 @@ from typing import NoReturn
 from memvault.errors import Refused
 from memvault.gate.likeness import Likeness, core, likeness
 from memvault.ids import new_id
-from memvault.model import Claim, Draft, Outcome, Source, SourceType
+from memvault.model import Claim, Draft, Outcome, Record, Source, SourceType, Status
 from memvault.services.vault import Vault
-from memvault.store import settings, sketch, tombstones
+from memvault.store import settings, sketch, sourcenames, tombstones
 from memvault.store.tombstones import Near, Parts, Prints
+from memvault.text import fold
 
 RESEMBLES = "resembles_deleted"
 """Flag of a memory that was held because it resembles something deleted."""
@@ -28,7 +29,7 @@ ALIKE = 0.55
 """Share of words and their pieces in common from which two texts resemble each other. Case, order and filler
 leave 0.7 and more; tests/services/test_resembling.py keeps the two sides apart."""
 
-_WITHIN = "\x1e"
+_WITHIN, _IN_PROJECT, _ABOUT = "\x1e", "\x1d", "\x1c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,7 @@ def tombstoned(vault: Vault, draft: Draft) -> Grave | None:
     db, key = vault.writer, vault.secrets.tombstones
     if not tombstones.any_standing(db):
         return None
-    names = [name for source in draft.sources for name in _names_of(source)]
-    found = tombstones.forbidding_source(db, [tombstones.source_print(key, name) for name in names])
+    found = _forbidding_source(vault, draft)
     if found is not None:
         return Grave(found, forbids=True, of_source=True)
     features = likeness(draft.claim.content)
@@ -95,6 +95,11 @@ def _resembles(key: bytes, new: Prints, features: Likeness, old: Near) -> bool:
         # The same words have the same sketch: another one betrays a word replaced within its bucket.
         return new.sketch == old.sketch
     return sketch.likeness_of(old.sketch, new.sketch) >= ALIKE
+
+
+def is_held(record: Record) -> bool:
+    """Whether a memory that stood is held; a candidate waits by its state, whatever it resembles."""
+    return RESEMBLES in record.flags and record.status is not Status.CANDIDATE
 
 
 def newly_met(vault: Vault, old: Claim, new: Claim) -> Grave | None:
@@ -140,9 +145,37 @@ def bury_source(vault: Vault, name: str, at: str, run: str) -> None:
     tombstones.put(vault.writer, new_id(), at, run, None, (), by_source=True, source=print_)
 
 
-def source_name(source: str | None, session: str | None) -> str | None:
-    """One name for a source, a session, or a source within a session."""
-    return _WITHIN.join(name for name in (source, session) if name) or None
+def source_name(
+    source: str | None, session: str | None, project: str | None = None, subject: str | None = None
+) -> str | None:
+    """One name for a source, a session, or a source within a session; narrowed to a project or subject.
+
+    What a deletion left standing elsewhere may be written again: only the source within that project (or
+    about that subject) stays out. None for a selection by neither source nor session.
+    """
+    origin = _WITHIN.join(sourcenames.normal(name) for name in (source, session) if name)
+    return _narrowed(origin, project, subject) if origin else None
+
+
+def _narrowed(origin: str, project: str | None, subject: str | None) -> str:
+    origin = origin if project is None else f"{origin}{_IN_PROJECT}{project}"
+    return origin if subject is None else f"{origin}{_ABOUT}{fold(subject)}"
+
+
+def _forbidding_source(vault: Vault, draft: Draft) -> str | None:
+    """The tombstone of a source the draft comes from: of all of it, or within its project or subject."""
+    db, key, claim = vault.writer, vault.secrets.tombstones, draft.claim
+    if not draft.sources or not tombstones.any_source(db):
+        return None
+    names = [
+        _narrowed(origin, project, subject)
+        for source in draft.sources
+        for origin in _names_of(source)
+        for project in {None, claim.project}
+        for subject in {None, claim.subject}
+    ]
+    prints = [tombstones.source_print(key, name) for name in dict.fromkeys(names)]
+    return tombstones.forbidding_source(db, prints)
 
 
 def _names_of(source: Source) -> list[str]:
@@ -150,12 +183,11 @@ def _names_of(source: Source) -> list[str]:
 
     A person's own word is no source that can be shut out: `user:cli` is whatever they say next.
     """
+    tasks = [] if source.task is None else sourcenames.wholes(sourcenames.normal(source.task))
     if source.type is SourceType.USER:
-        return [] if source.task is None else [source.task]
-    refs = [source.ref, f"{source.type}:{source.ref}"]
-    if source.task is None:
-        return refs
-    return [*refs, source.task, *(f"{ref}{_WITHIN}{source.task}" for ref in refs)]
+        return tasks
+    refs = sourcenames.names_of(source.type, source.ref)
+    return [*refs, *tasks, *(f"{ref}{_WITHIN}{task}" for ref in refs for task in tasks)]
 
 
 def _prints(key: bytes, claim: Claim, found: Likeness) -> Prints:

@@ -178,7 +178,7 @@ class ImportJob:
         draft = item.draft
         draft = replace(
             draft,
-            claim=checked_claim(draft.claim),
+            claim=checked_claim(self.vault.places.spelt(draft.claim)),
             sources=tuple(checked_source(self._placed(source)) for source in draft.sources),
         )
         grave = graves.tombstoned(self.vault, draft)
@@ -192,7 +192,7 @@ class ImportJob:
         if before is not None and not held:
             new = newcomer(draft, authority_of(self.caller, draft.sources))
             return take_place(work, new, before, "the document says something else by now")
-        screened = screen(draft, agent=False, imported=True)
+        screened = screen(draft, agent=False, imported=True, theta=self.vault.theta)
         if screened.refusal is not None:
             count_refusal(self.vault, screened)
             return Written(Outcome.REFUSED, None, None, screened.refusal, None)

@@ -48,7 +48,10 @@ def checked_claim(claim: Claim) -> Claim:
     if checked.value and not checked.attribute:
         raise Usage("a value needs its subject and attribute")
     if checked.scope is Scope.TASK:
-        raise Usage("task notes belong to a running task, not to long-term memory", "Choose private or team.")
+        raise Usage(
+            "task notes belong to a running task, not to long-term memory",
+            "`memvault task note` keeps one; for a memory choose private or team.",
+        )
     if checked.failure is not None and checked.kind is not Kind.REFLECTION:
         raise Usage("only a reflection describes a failure")
     return checked

@@ -21,6 +21,19 @@ Found = tuple[bool, str, str]
 _COPY_FIRST = "Make a copy of the vault's folder, then restore the newest backup."
 
 
+_GONE = ("a deletion cannot be taken back: nothing of it is left",)
+_KEYS = ("a change of keys or a recovery cannot be taken back",)
+_FINAL: dict[str, tuple[str, ...]] = {
+    "delete": _GONE,
+    "reject": _GONE,
+    "restore": ("a restore is not taken back as a run", "Restore the copy that was made before it."),
+    "keys": _KEYS,
+    "recover": _KEYS,
+    "lift": ("a tombstone that was lifted stays lifted", "Delete the memory again if it came back."),
+}
+"""Kinds of runs that no rollback takes back: why, and what to do instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class RolledBack:
     """`restored` are as they were before the run, `removed` were created by it."""
@@ -51,10 +64,8 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
         raise Illegal("the run was taken back already")
     if found["status"] == "running":
         raise Illegal("the run is still going on", "Cancel it, or wait until it has ended.")
-    if found["kind"] in ("delete", "reject"):
-        raise Illegal("a deletion cannot be taken back: nothing of it is left")
-    if found["kind"] == "lift":
-        raise Illegal("a tombstone that was lifted stays lifted", "Delete the memory again if it came back.")
+    if found["kind"] in _FINAL:
+        raise Illegal(*_FINAL[found["kind"]])
     dependents = _dependents(vault, run)
     if dependents and not with_dependents:
         raise DependentChanges(
@@ -146,7 +157,8 @@ def verify_audit(vault: Vault) -> dict[str, Any]:
     broken = events.first_broken(vault.writer, vault.secrets.events)
     known, last = vault.mark.read(), events.head(vault.writer)
     short = known.seq > last.seq or (known.seq > 0 and events.hash_at(vault.writer, known.seq) != known.hash)
-    detail = "the chain is whole"
+    lost = sum(last - first + 1 for first, last in events.gaps(vault.writer))
+    detail = f"the chain is whole{f', but for {lost:,} events that damage took' if lost else ''}"
     if broken is not None:
         detail = f"event {broken} was edited, removed or put elsewhere"
     elif short:
@@ -173,6 +185,7 @@ def examine(vault: Vault) -> list[dict[str, Any]]:
         ),
         _tried("tombstones", _tombstones, vault),
         _tried("backup", _backup, vault),
+        _watched(vault),
     ]
 
 
@@ -224,6 +237,14 @@ def _backup(vault: Vault) -> Found:
     if newest is None:
         return True, "there is none yet: `memvault backup` makes one", ""
     return True, f"the newest whole one: {newest.path} of {newest.at}, {newest.memories or 0:,} memories", ""
+
+
+def _watched(vault: Vault) -> dict[str, Any]:
+    detail = "changes of cited files are heard of at once"
+    if vault.unwatched is None:
+        detail = "cited files are not watched"
+    fix = "They are looked at every hour; more watches: fs.inotify.max_user_watches, max_user_instances."
+    return _check("cited files", not vault.unwatched, vault.unwatched or detail, fix)
 
 
 def _check(name: str, ok: bool, detail: str, fix: str) -> dict[str, Any]:

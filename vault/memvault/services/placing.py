@@ -1,7 +1,7 @@
 """What a write becomes beside what is known (SPEC 6): merged, superseding, yielding, in conflict, beside it.
 
 Owns carrying out a comparison inside an open change, for new claims and for candidates that become active.
-Knows nothing of who may write, of tombstones or of the gate.
+Knows nothing of who may write or of the gate, of tombstones only what they hold.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from memvault.gate.compare import COMPARABLE, IN_FORCE, Comparison, Verdict, com
 from memvault.ids import new_id
 from memvault.lifecycle import Move
 from memvault.model import Authority, Claim, Draft, Outcome, Record, Source, SourceType, Status
+from memvault.services import dates, graves
 from memvault.services.change import Change, fetch
 from memvault.services.trust import CONFIDENCE, lowered, merged_confidence, restored, stronger
 from memvault.services.vault import Vault
@@ -66,8 +67,9 @@ def known_about(vault: Vault, claim: Claim) -> list[Record]:
 
 
 def is_known(vault: Vault, claim: Claim) -> bool:
-    """Whether a memory that stands says the same, so that saying it again is nothing new."""
-    return any(r.status in COMPARABLE and same_claim(claim, r.claim) for r in known_about(vault, claim))
+    """Whether a memory that stands, and is not held itself, says the same: saying it again is nothing new."""
+    known = [r for r in known_about(vault, claim) if r.status in COMPARABLE and not graves.is_held(r)]
+    return any(same_claim(claim, record.claim) for record in known)
 
 
 def place(work: Change, new: Newcomer, *, correct: bool = False) -> Written:
@@ -165,7 +167,7 @@ def _merge(work: Change, new: Newcomer, found: Comparison) -> Written:
     said_now = any(source.type is SourceType.USER for source in new.draft.sources)
     if new.candidate is not None:
         work.withdraw(new.candidate, "merged into the memory that says the same")
-    elif not fresh and (kept.status in IN_FORCE or not said_now):
+    elif not fresh and not (said_now and (kept.status not in IN_FORCE or dates.is_past(kept.claim, work.at))):
         reason = "known already, from the same source"
         return Written(Outcome.MERGED, kept.id, kept.version, reason, work.run, changed=False)
     record = work.add_sources(kept, fresh) if fresh else kept
@@ -175,7 +177,11 @@ def _merge(work: Change, new: Newcomer, found: Comparison) -> Written:
         "authority": stronger(kept.authority, new.authority),
     }
     back = {Status.EXPIRED: Move.REVIVE, Status.ARCHIVED: Move.REVIVE, Status.DISABLED: Move.ENABLE}
-    if said_now and kept.status in back and not _yields(work, record, new.authority):
+    returns = said_now and kept.status in back and not _yields(work, record, new.authority)
+    if returns or (said_now and kept.status in IN_FORCE):
+        record = dates.take_off(work, record, until=new.draft.claim.expires_at)
+    if returns:
+        record = work.unflag(record, graves.RESEMBLES) if graves.is_held(record) else record
         record = work.move(record, back[kept.status], Status.ACTIVE, found.reason, **trust)
         record = settle(work, record)
     else:

@@ -1,6 +1,6 @@
 """What a restored copy may not bring back: memories that were deleted for good since it was made (SPEC 7).
 
-What only resembles them is flagged for a person. Owns the comparison of a copy with the tombstones that it
+What only resembles them is held for a person. Owns the comparison of a copy with the tombstones that it
 did not have. Knows nothing of backup files.
 """
 
@@ -15,7 +15,7 @@ from memvault.errors import VaultDamaged
 from memvault.keys.envelope import VaultKey
 from memvault.lifecycle import Move
 from memvault.model import Claim, Draft, Record
-from memvault.services import graves
+from memvault.services import graves, held
 from memvault.services.backup import Tell
 from memvault.services.change import EVERYTHING, Change
 from memvault.services.graves import Grave
@@ -36,15 +36,15 @@ def opened(path: Path, key: VaultKey, *, create: bool = False) -> Iterator[Datab
         db.close()
 
 
-def bury(work: Change, replaced: Path, key: VaultKey, carried: Database, tell: Tell) -> int:
-    """Erase what the tombstones in `carried` forbid, flag what they hold; returns how many were erased.
+def bury(work: Change, replaced: Path, key: VaultKey, carried: Database, tell: Tell) -> tuple[int, int]:
+    """Erase what the tombstones in `carried` forbid, hold what resembles it; returns how many of each.
 
     The tombstones stay, so no further ones are needed. `replaced` is the database that the restored one
     takes the place of.
     """
     gone = tombstones.memories_of(carried)
     door = replace(work.vault, writer=carried)
-    db, removed = work.vault.writer, 0
+    db, removed, kept_back = work.vault.writer, 0, 0
     ids = memories.ids_of(db, EVERYTHING, memories.Filter())
     with opened(replaced, key) as before:
         for start in range(0, len(ids), _BATCH):
@@ -55,8 +55,10 @@ def bury(work: Change, replaced: Path, key: VaultKey, carried: Database, tell: T
                     work.erase(record, Move.DELETE, None, tombstone=False, source=None)
                     removed += 1
                 elif grave is not None:
-                    work.flag(record, graves.RESEMBLES)
-    return removed
+                    graves.count_held(work.vault)
+                    held.hold(work, record)
+                    kept_back += 1
+    return removed, kept_back
 
 
 def _met(door: Vault, record: Record, db: Database, before: Database) -> Grave | None:

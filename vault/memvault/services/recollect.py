@@ -6,9 +6,10 @@ Owns the shape of answers (SPEC 14). Runs in the reader's thread. Knows nothing 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from memvault.model import Record, Status
 from memvault.recall.query import Hit, Query
 from memvault.services import plain
 from memvault.services.caller import PERSON, Caller, shelves
+from memvault.services.dates import counts_as_expired
+from memvault.services.graves import is_held
 from memvault.services.vault import Vault, keep_learned
 from memvault.store import events, memories, recalls
 from memvault.store.memories import Filter
@@ -26,8 +29,37 @@ from memvault_models.language import language
 
 QUERY_BYTES = 65_536
 """UTF-8 bytes of a question; a pasted task fits."""
+KEEPING_S = 0.03
+"""Longest time that taking in what was told keeps the writer; the rest waits for the next time."""
 MOST_RESULTS = 100
+POOLS = frozenset({"current", "conflict", "said"})
+"""Shelves of the index that an ordinary question searches, as far as the caller may."""
 MOST_ROWS = 500
+
+Shape = Callable[[Record], dict[str, Any]]
+"""How a record is put into an answer."""
+PORTION_ROWS = 20
+"""Records read at once: about a millisecond, then others come first."""
+
+
+class Room(Protocol):
+    """What an answer of many records may take, and when to stand aside while it is read."""
+
+    def give_way(self) -> None: ...
+
+    def pack(self, item: dict[str, Any]) -> Any | None:
+        """The item as the answer holds it; None when the answer is full."""
+        ...
+
+
+class Boundless:
+    """Room for everything, without hurry."""
+
+    def give_way(self) -> None:
+        """Nobody waits."""
+
+    def pack(self, item: dict[str, Any]) -> Any:
+        return item
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +85,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A recall that reached somebody, to be logged."""
+    """A recall that somebody asked for, to be logged; what it found may be nothing."""
 
     actor: str
     answer: Answer
@@ -69,9 +101,9 @@ def note_uses(vault: Vault, uses: Sequence[Use]) -> None:
         for use in uses:
             recalls.log(vault.writer, now, use.actor, use.answer.query_hash, use.answer.logged)
             recalls.use(vault.writer, now, use.answer.used)
-            if use.actor == PERSON.actor:
+            if use.actor == PERSON.actor and use.answer.used:
                 vault.index.note_question(use.answer.query)
-        vault.told.keep(vault.writer, now)
+        vault.told.keep(vault.writer, now, within_s=KEEPING_S)
         keep_learned(vault)
     for memory in {memory for use in uses for memory in use.answer.used}:
         vault.index.touch(memory, used_day=today)
@@ -88,12 +120,9 @@ def checked(question: Question) -> Question:
     return Question(text, question.project, question.limit, question.include, question.kind)
 
 
-def recall(
-    vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None, mode: str
-) -> Answer:
-    """Filter, then search, then read the winners (SPEC 8). `vector` None: by words alone."""
-    pools = frozenset({"current", "conflict", "resting"} if question.include else {"current", "conflict"})
-    query = Query(
+def query_of(vault: Vault, question: Question, vector: npt.NDArray[np.float32] | None) -> Query:
+    """The question as the index takes it; without `vector` by words alone."""
+    return Query(
         text=question.query,
         terms=vault.analyser.query(question.query),
         vector=vector,
@@ -101,15 +130,23 @@ def recall(
         today=vault.today(),
         kinds=None if question.kind is None else frozenset({question.kind}),
     )
+
+
+def recall(
+    vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None, mode: str
+) -> Answer:
+    """Filter, then search, then read the winners (SPEC 8). `vector` None: by words alone."""
+    pools = POOLS | {"resting"} if question.include else POOLS
+    query = query_of(vault, question, vector)
     allow = shelves(caller, question.project, pools)
     hits = vault.index.search(query, allow, question.limit * 3 if question.include else question.limit)
     found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
     kept = [(hit, found[hit.id]) for hit in hits if hit.id in found]
-    kept = [(hit, record) for hit, record in kept if _asked_for(record, question, vault.now())]
+    kept = [(hit, record) for hit, record in kept if asked_for(vault, record, question)]
     kept = kept[: question.limit]
-    vault.told.note(caller.actor, [record for _, record in kept])
+    vault.told.note(caller.actor, [record for _, record in kept], vault.now())
     return Answer(
-        results=[_result(hit, record) for hit, record in kept],
+        results=[_result(hit, record, hashes=not caller.is_agent) for hit, record in kept],
         mode=mode,
         used=[record.id for _, record in kept],
         query_hash=hmac.digest(vault.secrets.lookup, question.query.encode(), "sha256"),
@@ -127,18 +164,34 @@ def recall(
     )
 
 
-def _asked_for(record: Record, question: Question, now: str) -> bool:
-    """Archived and expired memories come on request only; past its date, one counts as expired."""
-    ends = [end for end in (record.claim.expires_at, record.claim.valid_to) if end is not None]
+def asked_for(vault: Vault, record: Record, question: Question) -> bool:
+    """Archived and expired memories come on request only; past its date, one counts as expired.
+
+    What resembles something deleted never comes until a person has let it back.
+    """
+    if is_held(record):
+        return False
     state = record.status
-    if state in (Status.ACTIVE, Status.CONFLICT) and any(end <= now for end in ends):
+    if state in (Status.ACTIVE, Status.CONFLICT) and counts_as_expired(vault.reader, record, vault.now()):
         state = Status.EXPIRED
-    return state in (Status.ACTIVE, Status.CONFLICT) or state in question.include
+    return state in (Status.ACTIVE, Status.CONFLICT) or is_said(record) or state in question.include
 
 
-def _result(hit: Hit, record: Record) -> dict[str, Any]:
+def is_said(record: Record) -> bool:
+    """A candidate that repeats what the user said in so many words, and that nothing else holds back."""
+    return record.status is Status.CANDIDATE and record.flags == (memories.SAID,)
+
+
+def said_on(record: Record) -> str:
+    """The date (ISO 8601) it was said."""
+    return next((s.observed_at for s in record.sources if s.observed_at), record.created_at)[:10]
+
+
+def _result(hit: Hit, record: Record, *, hashes: bool) -> dict[str, Any]:
     claim = record.claim
     why = list(hit.reasons)
+    if is_said(record):
+        why.insert(0, f"unconfirmed, said on {said_on(record)}")
     if record.status is Status.CONFLICT:
         why.insert(0, "contradicted: not a fact until a person decides")
     return {
@@ -150,35 +203,14 @@ def _result(hit: Hit, record: Record) -> dict[str, Any]:
         "content": claim.content,
         "conditions": claim.conditions,
         "score": round(hit.score, 4),
-        "sources": [plain.source(source) for source in record.sources],
+        "sources": [plain.source(source, hashes=hashes) for source in record.sources],
         "trust": plain.TRUST[claim.kind],
         "verify_first": plain.verify_first(record),
         "why": why,
         "status": record.status,
+        "unconfirmed": is_said(record),
         "updated_at": record.updated_at,
         "verified_at": record.verified_at,
-    }
-
-
-def explain(
-    vault: Vault, caller: Caller, question: Question, memory: str, vector: npt.NDArray[np.float32] | None
-) -> dict[str, Any]:
-    """Why a memory is, or is not, in the answer to a question."""
-    query = Query(
-        text=question.query,
-        terms=vault.analyser.query(question.query),
-        vector=vector,
-        language=language(question.query),
-        today=vault.today(),
-    )
-    allow = shelves(caller, question.project, frozenset({"current", "conflict"}))
-    found = vault.index.explain(query, allow, memory, question.limit)
-    return {
-        "id": memory,
-        "verdict": found.verdict,
-        "rank": found.rank,
-        "threshold": found.threshold,
-        "reasons": list(found.reasons),
     }
 
 
@@ -187,24 +219,68 @@ def get(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
     record = memories.get(vault.reader, [memory], caller.reach).get(memory)
     if record is None:
         raise NotFound("no such memory")
-    vault.told.note(caller.actor, [record])
-    return plain.record(record)
+    vault.told.note(caller.actor, [record], vault.now())
+    return plain.record(record, hashes=not caller.is_agent)
 
 
-def page(vault: Vault, caller: Caller, wanted: Filter, sort: str, limit: int, offset: int) -> dict[str, Any]:
-    """Records and the number of all that match. Raises Usage."""
+def page(
+    vault: Vault,
+    caller: Caller,
+    wanted: Filter,
+    sort: str,
+    limit: int,
+    offset: int,
+    room: Room | None = None,
+    shape: Shape | None = None,
+) -> dict[str, Any]:
+    """Records, the number of all that match, and the offset to go on from, None at the end.
+
+    A page that has no more room ends early. Raises Usage. For the browser's thread.
+    """
     if not 0 <= limit <= MOST_ROWS or offset < 0:
         raise Usage(f"the limit is between 0 and {MOST_ROWS}, the offset not negative")
     if sort not in memories.SORTS:
         raise Usage(f"no such order: choose {', '.join(memories.SORTS)}")
-    records, total = memories.page(vault.reader, caller.reach, wanted, sort, limit, offset)
-    if not caller.is_person:
-        vault.told.note(caller.actor, records)
-    return {"items": [plain.record(record) for record in records], "total": total}
+    ids, total = memories.page(vault.browser, caller.reach, wanted, sort, limit, offset)
+    items, passed = _packed(vault, caller, ids, room or Boundless(), shape or _shape(caller))
+    following = offset + passed
+    return {"items": items, "total": total, "next": following if passed and following < total else None}
+
+
+def _shape(caller: Caller) -> Shape:
+    return partial(plain.record, hashes=not caller.is_agent)
+
+
+def _packed(
+    vault: Vault,
+    caller: Caller,
+    ids: Sequence[str],
+    room: Room,
+    shape: Shape,
+) -> tuple[list[Any], int]:
+    """The records of `ids` that there is room for, and how many of `ids` that makes, in short portions.
+
+    No snapshot is held between two portions: who was deleted meanwhile is passed over.
+    """
+    items: list[Any] = []
+    for start in range(0, len(ids), PORTION_ROWS):
+        room.give_way()
+        portion = ids[start : start + PORTION_ROWS]
+        found = memories.get(vault.browser, portion, caller.reach)
+        for at, memory in enumerate(portion, start):
+            if memory not in found:
+                continue
+            packed = room.pack(shape(found[memory]))
+            if packed is None:
+                return items, at
+            items.append(packed)
+            if not caller.is_person:
+                vault.told.note(caller.actor, [found[memory]], vault.now())
+    return items, len(ids)
 
 
 def facets(vault: Vault, caller: Caller, wanted: Filter) -> dict[str, dict[str, int]]:
-    return memories.facets(vault.reader, caller.reach, wanted)
+    return memories.facets(vault.browser, caller.reach, wanted)
 
 
 def history(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
@@ -216,12 +292,9 @@ def history(vault: Vault, caller: Caller, memory: str) -> dict[str, Any]:
     }
 
 
-def export_page(vault: Vault, caller: Caller, wanted: Filter, cursor: int, limit: int) -> dict[str, Any]:
+def export_page(
+    vault: Vault, caller: Caller, wanted: Filter, cursor: int, limit: int, room: Room | None = None
+) -> dict[str, Any]:
     """A page in the order of creation; `cursor` is the offset to go on from, None at the end."""
-    found = page(vault, caller, wanted, "created", limit, cursor)
-    following = cursor + len(found["items"])
-    return {
-        "items": found["items"],
-        "cursor": following if following < found["total"] else None,
-        "total": found["total"],
-    }
+    found = page(vault, caller, wanted, "created", limit, cursor, room)
+    return {"items": found["items"], "cursor": found["next"], "total": found["total"]}

@@ -1,9 +1,7 @@
 """Putting a backup in the place of a vault, or where none is.
 
 A restore is prepared in a room of its own below the home: unpacked, verified, given the tombstones made
-since, rid of what they forbid. Then the room gets its final name, in one rename: before it the home holds the
-old vault, after it the new one, and whoever owns the home next moves the files into place (`finish`), after
-removing the old write-ahead log. Knows nothing of sockets or presence.
+since, rid of what they forbid. Then it is put in place by `exchange`. Knows nothing of sockets or presence.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +20,6 @@ from memvault.errors import (
     ForeignFile,
     HeaderDamaged,
     Illegal,
-    MemvaultError,
     SchemaNewer,
     VaultAbsent,
     VaultDamaged,
@@ -34,7 +30,7 @@ from memvault.keys import header_file, ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.paths import HomeLayout
-from memvault.services import backup
+from memvault.services import backup, exchange
 from memvault.services.backup import PURPOSE, Tell
 from memvault.services.change import change
 from memvault.services.reburial import bury, opened
@@ -45,14 +41,7 @@ from memvault.store.events import Event
 from memvault.store.snapshot import Learned
 from memvault_models.means import neutral_means
 
-ROOM_PREFIX = ".restoring-"
-COMMITTED = ".restored"
-"""The room's name once the restore is decided."""
 LABEL = "-before-restore"
-
-_STALE = ("vault.db-wal", "vault.db-shm", "mark")
-"""What belongs to the old database and must never meet the new one (SECURITY, trap 6)."""
-_MOVED = ("vault.db", "mark", header_file.COPY_NAME, header_file.HEADER_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +83,8 @@ class Restored:
     removed_by_tombstones: int
     kept_copy: Path | None
     warnings: list[str]
+    held: int = 0
+    """Memories that resemble something deleted since: switched off until a person confirms them."""
 
 
 def look(layout: HomeLayout, key: VaultKey | None, secrets: Sequence[Secret]) -> Present:
@@ -214,11 +205,11 @@ def put_in_place(ready: Ready, present: Present, clock: Clock, actor: str, tell:
     try:
         known = _learn(ready, warnings) if present.exists else None
         found = _settle(ready, known, kept, clock, actor, tell)
-        _commit(ready)
+        exchange.commit(ready.layout, ready.room, ready.header)
     except BaseException:
         _forget(kept)
         raise
-    finish(ready.layout)
+    exchange.finish(ready.layout)
     return replace(found, warnings=warnings)
 
 
@@ -279,14 +270,15 @@ def _settle(
             schema.migrate(carried)
             with carried.transaction(), change(vault, "restore", actor) as work:
                 fresh = 0 if known is None else snapshot.carry_over(known, vault.writer, carried)
-                removed = bury(work, ready.layout.database, ready.key, carried, tell) if fresh else 0
+                buried = (ready.layout.database, ready.key, carried, tell)
+                removed, held = bury(work, *buried) if fresh else (0, 0)
                 _note_places(vault, ready, kept)
                 said = ready.source.contents.created_at
-                work.summary |= {"backup": said, "tombstones": fresh, "removed": removed}
+                work.summary |= {"backup": said, "tombstones": fresh, "removed": removed, "held": held}
                 payload = {"reason": f"restored the backup of {said}"}
                 event = Event("restore", work.at, actor, run=work.run, payload=payload)
                 work.head = events.append(vault.writer, vault.secrets.events, event)
-        return Restored(memories.count(vault.writer), removed, kept, [])
+        return Restored(memories.count(vault.writer), removed, kept, [], held)
     finally:
         vault.close()
         scratch.unlink(missing_ok=True)
@@ -297,56 +289,3 @@ def _note_places(vault: Vault, ready: Ready, kept: Path | None) -> None:
     backups.put(vault.writer, backup.place_of(ready.source))
     if kept is not None and kept.is_file():
         backups.put(vault.writer, backup.place_of(archive.read(kept)))
-
-
-def _commit(ready: Ready) -> None:
-    """Leave exactly the new vault's files in the room, durable, and give the room its final name."""
-    room, header = ready.room, header_codec.encode(ready.header)
-    with archive.disk_errors("the restored vault"):
-        if (room / "vault.db-wal").exists():
-            raise MemvaultError("the restored database did not close")
-        for name in (header_file.HEADER_NAME, header_file.COPY_NAME):
-            with os.fdopen(archive.new_file(room / name), "wb") as out:
-                out.write(header)
-        for path in room.iterdir():
-            if path.name not in _MOVED:
-                path.unlink()
-        for name in _MOVED:
-            archive.sync_file(room / name)
-        archive.sync_folder(room)
-        room.rename(ready.layout.root / COMMITTED)
-        archive.sync_folder(ready.layout.root)
-
-
-def finish(layout: HomeLayout) -> bool:
-    """Move a decided restore into place; True when there was one. For the owner of the home, before it opens.
-
-    Killed at any moment, it goes on where it was. Raises DiskFull, ReadOnly.
-    """
-    committed = layout.root / COMMITTED
-    if committed.is_symlink() or not committed.is_dir():
-        return False
-    with archive.disk_errors("the restored vault"):
-        if (committed / layout.database.name).exists():
-            for name in _STALE:
-                (layout.root / name).unlink(missing_ok=True)
-            archive.sync_folder(layout.root)
-        for name in _MOVED:
-            if (committed / name).exists():
-                (committed / name).replace(layout.root / name)
-        archive.sync_folder(layout.root)
-    shutil.rmtree(committed, ignore_errors=True)
-    return True
-
-
-def sweep(layout: HomeLayout) -> None:
-    """Remove what a kill left of copies and restores that were not decided. For the owner of the home."""
-    with suppress(OSError):
-        for path in layout.root.iterdir():
-            if path.name.startswith(ROOM_PREFIX):
-                shutil.rmtree(path, ignore_errors=True)
-        for path in layout.backups.iterdir():
-            if path.name.startswith(backup.ROOM_PREFIX):
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name.startswith(".") and path.name.endswith(".part"):
-                path.unlink()

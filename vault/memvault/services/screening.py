@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any
 
 from memvault.errors import Refused
-from memvault.gate.score import THETA, Decision, Scores, Writer, decide
+from memvault.gate.estimate import NONE, Estimate, Estimates
+from memvault.gate.score import Decision, Scores, Writer, decide, worth_asking
 from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Kind, Scope, Source, SourceType
 from memvault.services.vault import Vault
 from memvault.store import settings
@@ -56,7 +57,9 @@ def texts(claim: Claim, sources: tuple[Source, ...]) -> Iterator[tuple[str, str]
         )
 
 
-def screen(draft: Draft, *, agent: bool, imported: bool) -> Screened:
+def screen(
+    draft: Draft, *, agent: bool, imported: bool, theta: float, estimates: Estimates = NONE
+) -> Screened:
     """Scan and weigh one checked draft. Never raises; the caller counts a refusal by its code."""
     found = credential(draft.claim, draft.sources)
     if found is not None:
@@ -68,7 +71,7 @@ def screen(draft: Draft, *, agent: bool, imported: bool) -> Screened:
         if agent:
             return Screened("injection", "text that addresses a model or asks to be remembered is not taken")
         return Screened(flags=(SUSPICIOUS,))
-    decision = decide(draft, who=Writer.AGENT if agent else Writer.PERSON)
+    decision = decide(draft, who=Writer.AGENT if agent else Writer.PERSON, theta=theta, estimates=estimates)
     if decision.verdict == "refuse" and agent:
         asked = f" {decision.question}" if decision.question else ""
         return Screened(f"gate_{decision.code}", f"{decision.reason}.{asked}" if asked else decision.reason)
@@ -81,15 +84,27 @@ def _worth_a_word(decision: Decision) -> bool:
     return decision.verdict == "refuse" or (decision.warned and not decision.code.startswith("not_"))
 
 
-def explain(content: str, kind: Kind) -> dict[str, Any]:
-    """What the gate would say if an agent proposed this from a conversation: scores, signals, exclusions."""
-    draft = Draft(Claim(kind, Scope.PRIVATE, content), (Source(SourceType.CONVERSATION, "explain"),))
-    decision = decide(draft, who=Writer.AGENT)
+def undecided(draft: Draft, theta: float) -> bool:
+    """Whether a chat model's opinion on an agent's proposal could matter; never where a secret is in it."""
+    if credential(draft.claim, draft.sources) is not None or _personal(draft) is not None:
+        return False
+    return worth_asking(decide(draft, who=Writer.AGENT, theta=theta), theta)
+
+
+def proposed(content: str, kind: Kind) -> Draft:
+    """What `explain` weighs: a claim that an agent proposes from a conversation."""
+    return Draft(Claim(kind, Scope.PRIVATE, content), (Source(SourceType.CONVERSATION, "explain"),))
+
+
+def explain(draft: Draft, theta: float, estimates: Estimates = NONE) -> dict[str, Any]:
+    """What the gate would say if an agent proposed this: scores, signals, exclusions, and who moved them."""
+    rules = decide(draft, who=Writer.AGENT, theta=theta)
+    decision = decide(draft, who=Writer.AGENT, theta=theta, estimates=estimates)
     return {
         "verdict": decision.verdict,
-        "scores": {name: getattr(decision.scores, name) for name in Scores.__dataclass_fields__},
+        "scores": _four(decision),
         "total": decision.scores.total,
-        "theta": THETA,
+        "theta": theta,
         "reason": decision.reason,
         "question": decision.question,
         "signals": [
@@ -98,7 +113,18 @@ def explain(content: str, kind: Kind) -> dict[str, Any]:
         ],
         "exclusions": [exclusion.code for exclusion in decision.exclusions],
         "credential": credential(draft.claim) is not None,
+        "rules": _four(rules),
+        "estimate": _pair(estimates.own),
+        "chat": _pair(estimates.chat),
     }
+
+
+def _four(decision: Decision) -> dict[str, float]:
+    return {name: getattr(decision.scores, name) for name in Scores.__dataclass_fields__}
+
+
+def _pair(estimate: Estimate | None) -> dict[str, float] | None:
+    return None if estimate is None else {"stable": estimate.stable, "reusable": estimate.reusable}
 
 
 def count_refusal(vault: Vault, screened: Screened) -> None:

@@ -27,14 +27,19 @@ CONTRADICTED = 0.7
 
 
 def authority_of(caller: Caller, sources: Sequence[Source]) -> Authority:
-    """Who stands behind a claim (SPEC 2)."""
+    """Who stands behind a claim (SPEC 2).
+
+    A file speaks where the daemon found the excerpt in it; for anybody but a person, only a file that vouches
+    by itself, as the writer may have made it.
+    """
     types = {source.type for source in sources}
     if types & {SourceType.IMPORT, SourceType.TEAM}:
         return Authority.DOCUMENT
+    files = types == {SourceType.FILE}
+    if files and all(source.content_hash if caller.is_person else source.verified for source in sources):
+        return Authority.FILE
     if caller.is_person:
         return Authority.USER_CONFIRMED
-    if types == {SourceType.FILE} and all(source.content_hash for source in sources):
-        return Authority.FILE
     return Authority.CONVERSATION if types == {SourceType.CONVERSATION} else Authority.INFERRED
 
 

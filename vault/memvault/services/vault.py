@@ -11,30 +11,40 @@ import hmac
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from memvault.clock import Clock, iso, parse
-from memvault.errors import DiskFull
+from memvault.errors import MemvaultError
+from memvault.gate.score import THETA
 from memvault.keys.envelope import VaultKey
 from memvault.model import Claim, Sensitivity, Status
 from memvault.paths import HomeLayout
 from memvault.recall.index import Index
 from memvault.recall.query import Entry, Matrix, Shelf
 from memvault.recall.terms import Analyser
+from memvault.services.grant import Grant, of_rows
+from memvault.services.hearing import Hearing
+from memvault.services.places import Places, of_store
+from memvault.services.standing import Standing, TokenCounts
 from memvault.services.told import Told
-from memvault.store import events, memories, recalls, runs, schema, settings, vectors
-from memvault.store.connection import Database, Row
+from memvault.store import agents, events, memories, runs, schema, settings, tellings, vectors
+from memvault.store.connection import Database, Row, can_write, check_file
 from memvault.store.mark import Mark
 from memvault.store.memories import Derived
 from memvault.text import fold, gist
 from memvault_models.language import language
 from memvault_models.means import Means
 
+LAST_KEEPING_S = 0.5
+"""Longest time that taking in what was told last may hold up closing."""
 RESERVE_BYTES = 1_048_576
 """A file that is given up when the disk is full, so that deletions still work (SECURITY, trap 7)."""
+
+BROWSER_CACHE_KIB = 16_384
+"""Lists pass over many pages once: a large cache would not help them."""
 
 SEARCHED = (
     ("content", 1.0),
@@ -58,6 +68,7 @@ _POOLS = {
     Status.DISABLED: "off",
     Status.SUPERSEDED: "off",
 }
+_SAID_POOL = "said"
 
 
 def day_of(instant: str | None) -> int | None:
@@ -83,6 +94,8 @@ class Vault:
     key: VaultKey
     writer: Database
     reader: Database
+    browser: Database
+    """Reads at length: lists, counts, exports. Never holds a snapshot between two statements."""
     mark: Mark
     secrets: Secrets
     analyser: Analyser
@@ -97,7 +110,24 @@ class Vault:
     clearing: threading.Event = field(default_factory=threading.Event)
     """Set while a deletion waits for the write-ahead log: whoever reads at length gives way."""
 
+    theta: float = THETA
+    """What a claim must score to be written."""
     told: Told = field(default_factory=Told)
+    unwatched: str | None = None
+    """What of the cited files is not watched, in words; "" for nothing, None while nobody watches."""
+    standing: Standing = field(default_factory=Standing)
+    token_counts: TokenCounts = field(default_factory=TokenCounts)
+    grants: Mapping[str, Grant] = field(default_factory=dict[str, Grant])
+    """What each agent may do, by name. Replaced as a whole by the writer."""
+    places: Places = field(default_factory=Places)
+    seen: dict[str, str] = field(default_factory=dict[str, str])
+    """When each agent last called; kept when the vault is closed."""
+    hearing: Hearing = field(default_factory=Hearing)
+
+    @property
+    def read_only(self) -> bool:
+        """Nothing can be written where the vault lies; every change raises ReadOnly."""
+        return not self.writer.writable
 
     def now(self) -> str:
         return iso(self.clock.now())
@@ -124,6 +154,7 @@ class Vault:
 
     def refresh(self, ids: Sequence[str], moved: set[str]) -> None:
         """Bring the index up to date after a commit; the text of `moved` changed, or they are gone."""
+        self.standing.forget()
         rows = {row[1]: row for row in memories.index_rows(self.writer, ids)}
         for memory in ids:
             row = rows.get(memory)
@@ -141,21 +172,26 @@ class Vault:
         return memories.contents(self.reader, ids)
 
     def put_vectors(self, found: Sequence[tuple[str, Matrix]]) -> None:
-        """Store the vectors of memories that still exist, and let the index know."""
-        with self.writer.transaction():
-            for memory, matrix in found:
-                vectors.put(
-                    self.writer, memory, self.model_id, [row.astype("<f4").tobytes() for row in matrix]
-                )
+        """Store the vectors of memories that still exist, if anything can be stored; let the index know."""
+        if not self.read_only:
+            with self.writer.transaction():
+                for memory, matrix in found:
+                    parts = [row.astype("<f4").tobytes() for row in matrix]
+                    vectors.put(self.writer, memory, self.model_id, parts)
         for memory, matrix in found:
             self.index.set_vectors(memory, matrix)
 
     def close(self) -> None:
-        """Checkpoint, close both connections, forget the index."""
+        """Checkpoint if that can be done (else the log stays), close the connections, forget the index."""
         self.index.clear()
+        self.hearing.clear()
         self.reader.close()
-        with contextlib.suppress(DiskFull):
+        self.browser.close()
+        with contextlib.suppress(MemvaultError):
             if self.writer.writable:
+                with self.writer.transaction():
+                    agents.keep_seen(self.writer, self.seen)
+                    self.told.keep(self.writer, self.now(), within_s=LAST_KEEPING_S)
                 self.writer.truncate_log()
         self.writer.close()
         self.mark.close()
@@ -184,10 +220,12 @@ def _entry(row: Row, found: Matrix | None) -> Entry:
         used,
         subject,
         attribute,
+        said,
     ) = row
+    pool = _SAID_POOL if said and status == Status.CANDIDATE else _POOLS[Status(status)]
     return Entry(
         id=memory,
-        shelf=Shelf(scope, project, Sensitivity(sensitivity).rank, _POOLS[Status(status)]),
+        shelf=Shelf(scope, project, Sensitivity(sensitivity).rank, pool),
         kind=kind,
         language=lang,
         terms=bytes(terms),
@@ -230,7 +268,8 @@ def keep_learned(vault: Vault) -> None:
     settings.put(vault.writer, f"asked:{vault.model_id}", vault.index.learned())
 
 
-def _check_mark(db: Database, mark: Mark) -> list[str]:
+def check_mark(db: Database, mark: Mark) -> list[str]:
+    """What the mark knows and the event log does not, as sentences; empty when all is there."""
     known, last = mark.read(), events.head(db)
     if known.seq > last.seq:
         return [f"{known.seq - last.seq} acknowledged changes are missing: the write-ahead log was damaged"]
@@ -274,22 +313,31 @@ def open_vault(
     means: Means,
     changed: Callable[[Sequence[str], str], None],
 ) -> Vault:
-    """Open, migrate and index. Raises VaultMissing, VaultDamaged, SchemaNewer, ReadOnly."""
-    writer = Database(layout.database, key, writable=True)
+    """Open, migrate and index; for reading only where nothing can be written.
+
+    Raises VaultMissing, VaultDamaged, SchemaNewer, ReadOnly (a vault that would have to be migrated first).
+    """
+    check_file(layout.database)
+    writable = can_write(layout.database)
+    writer = Database(layout.database, key, writable=writable)
     reader: Database | None = None
+    browser: Database | None = None
     mark: Mark | None = None
     try:
         schema.migrate(writer)
-        with writer.transaction():
-            runs.close_unfinished(writer, iso(clock.now()))
+        with writer.transaction() if writable else contextlib.nullcontext():
+            if writable:
+                runs.close_unfinished(writer, iso(clock.now()))
             names = ("events", "tombstones", "lookup", "terms")
             found = Secrets(*(settings.secret(writer, f"secret:{name}") for name in names))
-        mark = Mark(layout.mark, key.derive("mark"))
-        warnings = _check_mark(writer, mark)
+        mark = Mark(layout.mark, key.derive("mark"), writable=writable)
+        warnings = check_mark(writer, mark)
+        mark.held = bool(warnings) or not writable
         reader = Database(layout.database, key, writable=False)
+        browser = Database(layout.database, key, writable=False, cache_kib=BROWSER_CACHE_KIB)
         index = load_index(reader, model_id, means)
     except BaseException:
-        for opened in (reader, mark, writer):
+        for opened in (browser, reader, mark, writer):
             if opened is not None:
                 opened.close()
         raise
@@ -299,6 +347,7 @@ def open_vault(
         key=key,
         writer=writer,
         reader=reader,
+        browser=browser,
         mark=mark,
         secrets=found,
         analyser=Analyser(found.terms),
@@ -308,6 +357,8 @@ def open_vault(
         changed=changed,
         warnings=warnings,
     )
-    vault.told = Told(found.lookup, recalls.told(reader))
+    vault.grants = {row["name"]: of_rows(row) for row in agents.grants(reader)}
+    vault.places = of_store(agents.places(reader), agents.project_names(reader))
+    vault.told = Told(found.lookup, tellings.known(reader))
     vault.waiting.extend(vectors.missing(reader, model_id))
     return vault

@@ -52,6 +52,10 @@ class Aged:
     brought_back_at: str | None
 
 
+_BROUGHT_BACK = (
+    "(SELECT max(at) FROM event WHERE event.memory = {memory} AND type IN ('roll_back', 'revive')"
+    " AND from_status IN (?, ?))"
+)
 _IDLE = "max(coalesce(last_used_at, created_at), updated_at)"
 _CROWD = (
     "WITH crowd AS (SELECT scope, project, casefold(subject) AS name FROM memory"
@@ -62,8 +66,7 @@ _SELECT = (
     " SELECT id, kind, scope, project, casefold(coalesce(subject, '')), confidence, created_at, verified_at,"
     f" last_used_at, {_IDLE},"
     " min(coalesce(valid_to, expires_at), coalesce(expires_at, valid_to)), instr(flags, ?) > 0, {crowded},"
-    " (SELECT max(at) FROM event WHERE event.memory = m.id AND type IN ('roll_back', 'revive')"
-    " AND from_status IN (?, ?)) FROM memory m"
+    f" {_BROUGHT_BACK.format(memory='m.id')} FROM memory m"
 )
 _CROWDED = (
     "(kind NOT IN ({timeless}) AND subject IS NOT NULL AND EXISTS (SELECT 1 FROM crowd"
@@ -88,6 +91,12 @@ def due(db: Database, bounds: Bounds, flag: str) -> list[Aged]:
         + f" WHERE status = ? AND ({' OR '.join(conditions)}) ORDER BY row"
     )
     return [_aged(*row) for row in db.all(sql, values)]
+
+
+def brought_back_at(db: Database, memory: str) -> str | None:
+    """When a memory last came back from expired or archived."""
+    sql = f"SELECT {_BROUGHT_BACK.format(memory='?')}"
+    return db.one(sql, (memory, Status.EXPIRED, Status.ARCHIVED))[0]
 
 
 def _aged(*row: Any) -> Aged:

@@ -67,7 +67,11 @@ def plain_source(source: Source) -> dict[str, Any]:
 
 
 def source_of(plain: dict[str, Any]) -> Source:
-    typed: dict[str, Any] = {**plain, "type": SourceType(plain["type"])}
+    typed: dict[str, Any] = {
+        **plain,
+        "type": SourceType(plain["type"]),
+        "verified": bool(plain.get("verified")),
+    }
     return Source(**typed)
 
 

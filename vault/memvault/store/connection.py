@@ -26,6 +26,7 @@ from memvault.errors import (
     VaultMissing,
 )
 from memvault.keys.envelope import VaultKey
+from memvault.store.sourcenames import covers
 
 Row = tuple[Any, ...]
 
@@ -71,10 +72,42 @@ def check_file(path: Path) -> None:
 _PLAIN_SQLITE = b"SQLite format 3\0"
 
 
+def can_write(path: Path) -> bool:
+    """Whether the database and what SQLite keeps beside it can be written."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def _address(path: Path, *, writable: bool) -> str:
+    """What to open. Where nothing can be written SQLite keeps no shared memory: only a file without a log, or
+    with both, can be read there (SECURITY, trap 7)."""
+    name = path.absolute().as_uri()
+    if writable or can_write(path):
+        return f"{name}?mode=rw"
+    log = path.with_name(f"{path.name}-wal")
+    alone = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+    return f"{name}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def _stuck_log() -> ReadOnly:
+    """A log without its shared memory, where none can be made: to leave it out would hide changes."""
+    return ReadOnly(
+        "the newest changes lie in the write-ahead log, which cannot be read where nothing can be written",
+        "Copy the vault's folder to a place that can be written, and open it there: --home DIR.",
+    )
+
+
 class Database:
     """A keyed connection. `writable=False` refuses every write."""
 
-    def __init__(self, path: Path, key: VaultKey, *, writable: bool, create: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        key: VaultKey,
+        *,
+        writable: bool,
+        create: bool = False,
+        cache_kib: int = CACHE_KIB,
+    ) -> None:
         """Open `path`. Raises VaultMissing, ReadOnly, VaultDamaged (also for a wrong key)."""
         if create:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
@@ -82,20 +115,24 @@ class Database:
             check_file(path)
         self.path = path
         self.writable = writable
-        self._raw = driver.connect(str(path), isolation_level=None, check_same_thread=False)
+        self._raw = driver.connect(
+            _address(path, writable=writable), uri=True, isolation_level=None, check_same_thread=False
+        )
         try:
             self._raw.set_key(key.sqlcipher_key())
-            self._prepare()
+            self._prepare(cache_kib)
         except driver.Error as error:
             self._raw.close()
-            raise _ours(error) from None
+            found = _ours(error)
+            raise _stuck_log() if isinstance(found, ReadOnly) and not writable else found from None
 
-    def _prepare(self) -> None:
+    def _prepare(self, cache_kib: int) -> None:
         run = self._raw.execute
         self._raw.create_function("casefold", 1, str.casefold, deterministic=True)
+        self._raw.create_function("covers", 3, covers, deterministic=True)
         run("PRAGMA cipher_log_level = NONE")
         run(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        run(f"PRAGMA cache_size = -{CACHE_KIB}")
+        run(f"PRAGMA cache_size = -{cache_kib}")
         run("PRAGMA temp_store = MEMORY")
         run("PRAGMA foreign_keys = ON")
         if self.writable:
@@ -169,12 +206,14 @@ class Database:
         """What cipher_integrity_check and quick_check report; empty when all is well.
 
         The log is checkpointed first: the cipher check does not read it and raises false alarms otherwise.
+        Where a page does not decrypt, nothing further can be asked of this connection.
         """
         if self.writable:
             self.truncate_log()
         found = [str(row[0]) for row in self.all("PRAGMA cipher_integrity_check")]
-        found += [str(row[0]) for row in self.all("PRAGMA quick_check") if row[0] != "ok"]
-        return found
+        if found:
+            return found
+        return [str(row[0]) for row in self.all("PRAGMA quick_check") if row[0] != "ok"]
 
     def copy_to(self, target: Database, progress: Callable[[int, int], None] | None = None) -> None:
         """A consistent copy of this database into `target`, under the target's key, while writes go on.

@@ -13,7 +13,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from memvault.store import codec
+from memvault.store import codec, settings
 from memvault.store.connection import Database, Row
 
 GENESIS = bytes(32)
@@ -114,21 +114,47 @@ def times(db: Database, before: str) -> Times:
 def first_broken(db: Database, key: bytes) -> int | None:
     """The first event whose number, link or payload does not fit; None for a whole chain.
 
-    An erased payload is not a break: its HMAC stays in the chain.
+    An erased payload is not a break: its HMAC stays in the chain. Nor are events that damage took, once a
+    recovery has noted them: the chain goes on behind them.
     """
-    previous, expected = GENESIS, 1
+    previous: bytes | None = GENESIS
+    expected, lost = 1, dict(gaps(db))
     sql = (
         f"SELECT e.{_COLUMNS.replace(', ', ', e.')}, e.payload_mac, e.hash, p.salt, p.body"
         " FROM event e LEFT JOIN event_payload p ON p.seq = e.seq ORDER BY e.seq"
     )
     for row in db.stream(sql):
         fields, (mac, link, salt, body) = list(row[: len(_FIELDS)]), row[len(_FIELDS) :]
-        if fields[0] != expected or _link(previous, fields, mac) != link:
+        if fields[0] != expected and lost.get(expected) == fields[0] - 1:
+            previous, expected = None, fields[0]
+        if fields[0] != expected or (previous is not None and _link(previous, fields, mac) != link):
             return expected
         if salt is not None and hmac.digest(key, bytes(salt) + body.encode(), "sha256") != mac:
             return expected
         previous, expected = bytes(link), expected + 1
     return None
+
+
+_GAPS = "event:gaps"
+
+
+def gaps(db: Database) -> list[tuple[int, int]]:
+    """(first, last) of the events that damage took and a recovery has noted."""
+    raw = settings.get(db, _GAPS)
+    return [] if raw is None else [(int(first), int(last)) for first, last in json.loads(raw)]
+
+
+def note_gaps(db: Database) -> int:
+    """Note every number that is missing before the last event; returns how many are in all."""
+    found: list[tuple[int, int]] = []
+    expected = 1
+    for (seq,) in db.stream("SELECT seq FROM event ORDER BY seq"):
+        if seq != expected:
+            found.append((expected, int(seq) - 1))
+        expected = int(seq) + 1
+    if found:
+        settings.put(db, _GAPS, codec.canonical(found).encode())
+    return sum(last - first + 1 for first, last in found)
 
 
 def _readable(row: Row) -> dict[str, Any]:

@@ -23,15 +23,20 @@ _MAC_BYTES = 32
 class Mark:
     """The mark file of one vault; `key` is derived from the vault key (32 bytes)."""
 
-    def __init__(self, path: Path, key: bytes) -> None:
-        """Open or create the file, 0600. Raises UnsafePath for a link."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    def __init__(self, path: Path, key: bytes, *, writable: bool = True) -> None:
+        """Open or create the file, 0600; without `writable` a missing one promises nothing.
+
+        Raises UnsafePath for a link.
+        """
+        flags = os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY)
         try:
-            self._file = os.open(path, flags, 0o600)
+            self._file = os.open(path if writable or os.path.lexists(path) else os.devnull, flags, 0o600)
         except OSError as error:
             raise UnsafePath("the high-water mark cannot be opened safely") from error
         self._key = key
         self._turn = 0
+        self.held = not writable
+        """While set, nothing is noted: the mark says more than the database, and a person has yet to look."""
 
     def read(self) -> Head:
         """The higher of the slots that are whole; seq 0 when there is none."""
@@ -49,9 +54,18 @@ class Mark:
 
     def write(self, head: Head) -> None:
         """Note `head` after its commit. Not synced: the commit was, and a mark that lags is harmless."""
+        if self.held:
+            return
         body = _BODY.pack(_MAGIC, head.seq, head.hash)
         os.pwrite(self._file, body + hmac.digest(self._key, body, "sha256"), self._turn * _SLOT_BYTES)
         self._turn = 1 - self._turn
+
+    def settle(self, head: Head) -> None:
+        """Make `head` the mark, also when it is lower: a person has accepted what is missing. Synced."""
+        self.held = False
+        for _ in range(2):
+            self.write(head)
+        os.fsync(self._file)
 
     def close(self) -> None:
         os.close(self._file)

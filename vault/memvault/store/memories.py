@@ -12,13 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from memvault.model import Authority, Claim, Record, Source, Status
-from memvault.store import codec
+from memvault.store import codec, waiting
 from memvault.store.connection import MAX_VARIABLES, Database, Row
+from memvault.store.sourcenames import tail
 
 _RECORD = (
     f"row, id, version, {codec.CLAIM_COLUMNS}, authority, confidence, status, created_at, updated_at,"
     " supersedes, verified_at, last_used_at, usage_count, observations, flags"
 )
+SAID = "said"
+"""Flag of a candidate that repeats what the user said in so many words: recalled where it was said."""
+_SAID_ALONE = codec.canonical([SAID])
+
 _CLAIM_FROM, _CLAIM_TO = 3, 3 + len(codec.CLAIM_COLUMNS.split(", "))
 
 SORTS = {
@@ -27,6 +32,7 @@ SORTS = {
     "used": "last_used_at IS NULL, last_used_at DESC, row DESC",
     "confidence": "confidence DESC, row DESC",
     "subject": "subject IS NULL, subject, attribute, row",
+    "waiting": "status <> 'candidate', created_at DESC, row DESC",
 }
 
 
@@ -35,13 +41,15 @@ class Reach:
     """What a caller may read, put into every statement before anything else (SPEC 3).
 
     `projects` None: every project; the value None inside it: memories of no project. `sensitivities`
-    and `statuses` list what is allowed.
+    and `statuses` list what is allowed. `said`: projects of which candidates are allowed as well that carry
+    the flag SAID and no other.
     """
 
     scopes: tuple[str, ...]
     projects: tuple[str | None, ...] | None
     sensitivities: tuple[str, ...]
     statuses: tuple[str, ...]
+    said: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,8 @@ class Filter:
     task: str | None = None
     ids: tuple[str, ...] | None = None
     waiting: bool = False
-    """Only what a person should look at: candidates, and replacements that time alone decided."""
+    """Only what a person should look at: candidates, replacements that time alone decided; see `due`."""
+    due: waiting.Due | None = None
 
 
 def _among(column: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -66,7 +75,8 @@ def _among(column: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
     return f"{column} IN ({marks})", list(values)
 
 
-def _reach_clause(reach: Reach) -> tuple[list[str], list[Any]]:
+def reach_clause(reach: Reach) -> tuple[list[str], list[Any]]:
+    """Conditions that must all hold for a row that `reach` allows, and their values."""
     clauses: list[str] = []
     values: list[Any] = []
     for column, allowed in (
@@ -77,33 +87,42 @@ def _reach_clause(reach: Reach) -> tuple[list[str], list[Any]]:
         clause, more = _among(column, allowed)
         clauses.append(clause)
         values += more
+    if reach.said:
+        clause, more = _of_projects(reach.said)
+        clauses[-1] = f"({clauses[-1]} OR (status = 'candidate' AND flags = ? AND {clause}))"
+        values += [_SAID_ALONE, *more]
     if reach.projects is not None:
-        named = [p for p in reach.projects if p is not None]
-        clause, more = _among("project", named)
-        clauses.append(f"({clause} OR project IS NULL)" if None in reach.projects else clause)
+        clause, more = _of_projects(reach.projects)
+        clauses.append(clause)
         values += more
     return clauses, values
 
 
+def _of_projects(projects: Sequence[str | None]) -> tuple[str, list[Any]]:
+    clause, values = _among("project", [name for name in projects if name is not None])
+    return f"({clause} OR project IS NULL)" if None in projects else clause, values
+
+
 def _where(reach: Reach, wanted: Filter) -> tuple[str, list[Any]]:
-    clauses, values = _reach_clause(reach)
+    clauses, values = reach_clause(reach)
     for column in ("kind", "scope", "project", "status", "subject"):
         asked = getattr(wanted, column)
         if asked is not None:
             clauses.append(f"{column} = ?")
             values.append(asked)
     if wanted.source is not None:
-        clauses.append("row IN (SELECT memory FROM source WHERE ref = ? OR type || ':' || ref = ?)")
-        values += [wanted.source, wanted.source]
+        clauses.append("row IN (SELECT memory FROM source WHERE instr(ref, ?) > 0 AND covers(?, type, ref))")
+        values += [tail(wanted.source), wanted.source]
     if wanted.task is not None:
-        clauses.append("row IN (SELECT memory FROM source WHERE task = ?)")
-        values.append(wanted.task)
+        clauses.append("row IN (SELECT memory FROM source WHERE instr(task, ?) > 0 AND covers(?, '', task))")
+        values += [tail(wanted.task), wanted.task]
     if wanted.text is not None:
         clauses.append("instr(casefold(content), ?) > 0")
         values.append(wanted.text.casefold())
     if wanted.waiting:
-        clauses.append("(status = ? OR status = ? AND instr(flags, 'review_') > 0)")
-        values += [Status.CANDIDATE, Status.ACTIVE]
+        clause, more = waiting.condition(wanted.due)
+        clauses.append(clause)
+        values += more
     if wanted.ids is not None:
         clause, more = _among("id", wanted.ids[:MAX_VARIABLES])
         clauses.append(clause)
@@ -155,19 +174,21 @@ def get(db: Database, ids: Sequence[str], reach: Reach) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for start in range(0, len(ids), MAX_VARIABLES):
         where, values = _where(reach, Filter(ids=tuple(ids[start : start + MAX_VARIABLES])))
-        for record in _records(db, db.all(f"SELECT {_RECORD} FROM memory WHERE {where}", values)):
+        # Left alone, the planner walks through everything of a state rather than looking up some ids.
+        sql = f"SELECT {_RECORD} FROM memory INDEXED BY sqlite_autoindex_memory_1 WHERE {where}"
+        for record in _records(db, db.all(sql, values)):
             found[record.id] = record
     return found
 
 
 def page(
     db: Database, reach: Reach, wanted: Filter, sort: str, limit: int, offset: int
-) -> tuple[list[Record], int]:
-    """One page in the order of `sort` (a key of SORTS), and the number of all that match."""
+) -> tuple[list[str], int]:
+    """The ids of one page in the order of `sort` (a key of SORTS), and the number of all that match."""
     where, values = _where(reach, wanted)
     total = int(db.one(f"SELECT count(*) FROM memory WHERE {where}", values)[0])
-    sql = f"SELECT {_RECORD} FROM memory WHERE {where} ORDER BY {SORTS[sort]} LIMIT ? OFFSET ?"
-    return _records(db, db.all(sql, [*values, limit, offset])), total
+    sql = f"SELECT id FROM memory WHERE {where} ORDER BY {SORTS[sort]} LIMIT ? OFFSET ?"
+    return [row[0] for row in db.all(sql, [*values, limit, offset])], total
 
 
 def ids_of(db: Database, reach: Reach, wanted: Filter) -> list[str]:
@@ -319,29 +340,6 @@ def set_flags(db: Database, memory: str, flags: Sequence[str]) -> None:
     db.run("UPDATE memory SET flags = ? WHERE id = ?", (codec.canonical(list(flags)), memory))
 
 
-def proposed_from(db: Database, actor: str, source: Source, since: str) -> list[str]:
-    """Ids of memories that `actor` proposed from this very source: reference, task and message.
-
-    With `since` (ISO 8601), only those that still wait and were proposed later.
-    """
-    sql = (
-        "SELECT id FROM memory WHERE row IN (SELECT memory FROM source WHERE type = ? AND ref = ?"
-        " AND task IS ? AND message_index IS ?)"
-        " AND EXISTS (SELECT 1 FROM event WHERE memory = id AND type = 'propose' AND actor = ?)"
-    )
-    values: list[Any] = [source.type, source.ref, source.task, source.message_index, actor]
-    if since:
-        sql += " AND status = ? AND created_at >= ?"
-        values += [Status.CANDIDATE, since]
-    return [row[0] for row in db.all(sql, values)]
-
-
-def waiting_since(db: Database, before: str) -> list[str]:
-    """Ids of candidates that nothing happened to since `before` (ISO 8601)."""
-    sql = "SELECT id FROM memory WHERE status = ? AND updated_at < ? ORDER BY row"
-    return [row[0] for row in db.all(sql, (Status.CANDIDATE, before))]
-
-
 def add_source(db: Database, memory: str, source: Source, run: str) -> None:
     columns = f"memory, {codec.SOURCE_COLUMNS}, run"
     marks = ", ".join("?" * (len(codec.SOURCE_FIELDS) + 1))
@@ -375,11 +373,11 @@ def index_rows(db: Database, ids: Sequence[str] | None = None) -> Iterator[Row]:
     """What the in-memory index needs of every memory, or of `ids`:
 
     (row, id, scope, project, sensitivity, status, kind, language, terms, confidence, authority, created_at,
-    verified_at, last_used_at, subject, attribute).
+    verified_at, last_used_at, subject, attribute, whether the only flag is SAID).
     """
     sql = (
         "SELECT row, id, scope, project, sensitivity, status, kind, language, terms, confidence, authority,"
-        " created_at, verified_at, last_used_at, subject, attribute FROM memory"
+        f" created_at, verified_at, last_used_at, subject, attribute, flags = '{_SAID_ALONE}' FROM memory"
     )
     if ids is None:
         yield from db.stream(sql + " ORDER BY row")

@@ -19,23 +19,6 @@ def log(db: Database, at: str, actor: str, query_hash: bytes, results: Sequence[
     db.run("DELETE FROM recall_log WHERE seq <= (SELECT max(seq) FROM recall_log) - ?", (KEPT_ROWS,))
 
 
-def told(db: Database) -> list[tuple[str, str, bytes]]:
-    """(actor, memory, keyed hash of a text) of what was told lately, oldest first."""
-    rows = db.all("SELECT actor, memory, print FROM told ORDER BY seq")
-    return [(actor, memory, bytes(print_)) for actor, memory, print_ in rows]
-
-
-def keep_told(db: Database, at: str, rows: Sequence[tuple[str, str, bytes]], since: str, most: int) -> None:
-    """Add what was told at `at`; what is older than `since`, or more than `most` rows, goes."""
-    for actor, memory, print_ in rows:
-        db.run("INSERT INTO told(at, actor, memory, print) VALUES(?, ?, ?, ?)", (at, actor, memory, print_))
-    db.run("DELETE FROM told WHERE at < ? OR seq <= (SELECT max(seq) FROM told) - ?", (since, most))
-
-
-def forget_told(db: Database, memory: str) -> None:
-    db.run("DELETE FROM told WHERE memory = ?", (memory,))
-
-
 def use(db: Database, at: str, ids: Sequence[str]) -> None:
     """Count one use of each memory; neither a version nor an event (SPEC 2)."""
     for start in range(0, len(ids), MAX_VARIABLES):

@@ -61,7 +61,8 @@ def page(db: Database, limit: int, offset: int) -> tuple[list[dict[str, Any]], i
 def newest_undoable(db: Database, actor: str) -> str | None:
     """The newest run of `actor` that still has something to restore; deletions leave nothing."""
     sql = (
-        "SELECT id FROM run WHERE actor = ? AND status IN ('kept', 'interrupted') AND kind <> 'rollback'"
+        "SELECT id FROM run WHERE actor = ? AND status IN ('kept', 'interrupted')"
+        " AND kind NOT IN ('rollback', 'restore')"
         " AND EXISTS (SELECT 1 FROM before_image WHERE run = id) ORDER BY id DESC LIMIT 1"
     )
     row = db.maybe(sql, (actor,))

@@ -28,6 +28,11 @@ _FIRST = (
     "CREATE INDEX memory_updated ON memory(updated_at, row)",
     "CREATE INDEX memory_status ON memory(status, updated_at)",
     "CREATE INDEX memory_project ON memory(project, scope) WHERE project IS NOT NULL",
+    # What a context always holds, and its index: chosen for every task, so never by a scan.
+    "CREATE INDEX memory_standing ON memory(kind, project) WHERE kind IN ('policy', 'preference')",
+    """CREATE INDEX memory_constraint ON memory(project) WHERE kind = 'fact' AND lower(attribute) IN
+        ('constraint', 'constraints', 'requirement', 'requirements', '约束', '限制', '要求')""",
+    "CREATE INDEX memory_recent ON memory(project, status, kind, updated_at)",
     "CREATE INDEX memory_subject ON memory(subject) WHERE subject IS NOT NULL",
     """CREATE TABLE version(
         memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, version INTEGER NOT NULL,
@@ -35,8 +40,9 @@ _FIRST = (
     """CREATE TABLE source(
         row INTEGER PRIMARY KEY, memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
         type TEXT NOT NULL, ref TEXT NOT NULL, task TEXT, message_index INTEGER, evidence TEXT,
-        content_hash TEXT, observed_at TEXT, run TEXT)""",
+        content_hash TEXT, observed_at TEXT, verified INTEGER NOT NULL DEFAULT 0, run TEXT)""",
     "CREATE INDEX source_memory ON source(memory)",
+    "CREATE INDEX source_file ON source(ref) WHERE type = 'file' AND content_hash IS NOT NULL",
     "CREATE INDEX source_ref ON source(ref)",
     "CREATE INDEX source_task ON source(task) WHERE task IS NOT NULL",
     # With row ids: without them a vector would need an overflow page of its own, twice the space.
@@ -50,6 +56,7 @@ _FIRST = (
         from_status TEXT, to_status TEXT, before_version INTEGER, after_version INTEGER,
         payload_mac BLOB NOT NULL, hash BLOB NOT NULL)""",
     "CREATE INDEX event_memory ON event(memory) WHERE memory IS NOT NULL",
+    "CREATE INDEX event_actor ON event(actor) WHERE actor <> 'person'",
     "CREATE INDEX event_run ON event(run) WHERE run IS NOT NULL",
     """CREATE TABLE event_payload(
         seq INTEGER PRIMARY KEY, memory TEXT, salt BLOB NOT NULL, body TEXT NOT NULL)""",
@@ -84,16 +91,56 @@ _FIRST = (
     """CREATE TABLE recall_log(
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, query_hash BLOB NOT NULL,
         results TEXT NOT NULL)""",
-    # Keyed hashes of what was recalled to whom: an echo of it is no observation.
+    # Keyed hashes of what was recalled to whom, sentence by sentence and clause by clause: an echo of it is
+    # no observation. `told_band` finds pieces that another text may contain.
     """CREATE TABLE told(
         seq INTEGER PRIMARY KEY, at TEXT NOT NULL, actor TEXT NOT NULL, memory TEXT NOT NULL,
-        print BLOB NOT NULL)""",
-    "CREATE INDEX told_memory ON told(memory)",
+        print BLOB NOT NULL, whole INTEGER NOT NULL, negations INTEGER NOT NULL, features BLOB)""",
+    "CREATE INDEX told_memory ON told(memory, actor, print)",
+    "CREATE INDEX told_at ON told(at)",
+    """CREATE TABLE told_band(
+        band INTEGER NOT NULL, told INTEGER NOT NULL REFERENCES told(seq) ON DELETE CASCADE,
+        PRIMARY KEY(band, told)) WITHOUT ROWID""",
+    "CREATE INDEX told_band_told ON told_band(told)",
     "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
     # Where copies of this vault were written: a deletion names those that still hold what it erases.
     """CREATE TABLE backup(
         path TEXT PRIMARY KEY, at TEXT NOT NULL, event_seq INTEGER NOT NULL, event_hash BLOB NOT NULL,
         memories INTEGER NOT NULL, size_bytes INTEGER NOT NULL) WITHOUT ROWID""",
+    # What each agent may do. `token` is the SHA-256 of a random secret; the secret is only with the agent.
+    """CREATE TABLE agent(
+        name TEXT PRIMARY KEY, host TEXT, state TEXT NOT NULL, quarantined INTEGER NOT NULL,
+        scopes TEXT NOT NULL, projects TEXT NOT NULL, ceiling TEXT NOT NULL, verbs TEXT NOT NULL,
+        uid INTEGER NOT NULL, token BLOB, created_at TEXT NOT NULL, approved_at TEXT, seen_at TEXT)
+        WITHOUT ROWID""",
+    # Where projects were worked on, so that a moved or renamed repository stays the same project.
+    """CREATE TABLE place(
+        path TEXT PRIMARY KEY, project TEXT NOT NULL, origin TEXT, device INTEGER NOT NULL,
+        inode INTEGER NOT NULL, seen_at TEXT NOT NULL) WITHOUT ROWID""",
+    # Notes of running tasks: whoever copies or lists the vault leaves out what starts with `task_`.
+    """CREATE TABLE task_head(
+        row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, own TEXT, owner TEXT NOT NULL, project TEXT,
+        title TEXT NOT NULL, opened_at TEXT NOT NULL, changed_at TEXT NOT NULL)""",
+    """CREATE UNIQUE INDEX task_head_own ON task_head(owner, ifnull(project, ''), own)
+        WHERE own IS NOT NULL""",
+    "CREATE INDEX task_head_changed ON task_head(changed_at)",
+    """CREATE TABLE task_note(
+        row INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES task_head(row) ON DELETE CASCADE,
+        number INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL,
+        at TEXT NOT NULL, actor TEXT NOT NULL, UNIQUE(task, number))""",
+    """CREATE TABLE task_step(
+        row INTEGER PRIMARY KEY, note INTEGER NOT NULL REFERENCES task_note(row) ON DELETE CASCADE,
+        at TEXT NOT NULL, actor TEXT NOT NULL, state TEXT NOT NULL, why TEXT)""",
+    "CREATE INDEX task_step_note ON task_step(note)",
+    # What the stable zone of a session's context held: ids and versions, never text.
+    """CREATE TABLE task_stable(
+        session BLOB NOT NULL, variant TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL,
+        held TEXT NOT NULL, PRIMARY KEY(session, variant)) WITHOUT ROWID""",
+    "CREATE INDEX task_stable_at ON task_stable(at)",
+    # Blind comparisons of work with and without memory; `first` is what was shown as A.
+    """CREATE TABLE comparison(
+        id TEXT PRIMARY KEY, at TEXT NOT NULL, query_hash BLOB NOT NULL, mode TEXT NOT NULL,
+        first TEXT NOT NULL, picked TEXT) WITHOUT ROWID""",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)

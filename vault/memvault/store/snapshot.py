@@ -33,8 +33,16 @@ class Snapshot:
     memories: int
 
 
-def take(source: Path, key: VaultKey, copy: Path, copy_key: VaultKey, progress: Progress) -> None:
-    """Copy the database `source` as it is now into the new file `copy`, without notes of tasks.
+def take(
+    source: Path,
+    key: VaultKey,
+    copy: Path,
+    copy_key: VaultKey,
+    progress: Progress,
+    *,
+    with_tasks: bool = False,
+) -> None:
+    """Copy the database `source` as it is now into the new file `copy`, without notes of tasks if not asked.
 
     A read transaction holds the moment, so that writers neither wait nor start the copy anew. What
     `progress` raises ends it. Raises VaultMissing, VaultDamaged, DiskFull, ReadOnly.
@@ -46,7 +54,8 @@ def take(source: Path, key: VaultKey, copy: Path, copy_key: VaultKey, progress: 
         target = _narrow(copy, copy_key, writable=True, create=True)
         try:
             reader.copy_to(target, progress)
-            _leave_out(target)
+            if not with_tasks:
+                _leave_out(target)
             target.truncate_log()
         finally:
             target.close()
@@ -70,6 +79,20 @@ def _leave_out(db: Database) -> None:
 def _tables(db: Database, prefix: str) -> list[str]:
     sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, ?) = ? ORDER BY name"
     return [str(row[0]) for row in db.all(sql, (len(prefix), prefix))]
+
+
+def counts(db: Database) -> dict[str, int]:
+    """How many rows each table holds."""
+    return {table: int(db.one(f'SELECT count(*) FROM "{table}"')[0]) for table in _tables(db, "")}
+
+
+def rows_of(path: Path, key: VaultKey) -> dict[str, int]:
+    """As `counts`, for a database that is closed. Raises VaultMissing, VaultDamaged."""
+    db = _narrow(path, key, writable=False)
+    try:
+        return counts(db)
+    finally:
+        db.close()
 
 
 def verify(copy: Path, key: VaultKey, newest_schema: int) -> Snapshot:

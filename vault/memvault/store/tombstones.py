@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memvault.model import Claim
-from memvault.store.connection import Database, Row
+from memvault.store.connection import MAX_VARIABLES, Database, Row
 from memvault.store.sketch import buckets, sketch
 from memvault.text import fold
 
@@ -145,10 +145,16 @@ def forbidding(db: Database, found: Prints) -> str | None:
     return None if row is None else str(row[0])
 
 
+def any_source(db: Database) -> bool:
+    return bool(db.one("SELECT EXISTS(SELECT 1 FROM tombstone WHERE source IS NOT NULL)")[0])
+
+
 def forbidding_source(db: Database, refs: Sequence[bytes]) -> str | None:
     """The id of a tombstone of one of these sources."""
-    for ref in refs:
-        row = db.maybe("SELECT id FROM tombstone WHERE source = ?", (ref,))
+    for start in range(0, len(refs), MAX_VARIABLES):
+        part = refs[start : start + MAX_VARIABLES]
+        marks = ", ".join("?" * len(part))
+        row = db.maybe(f"SELECT id FROM tombstone WHERE source IN ({marks}) ORDER BY id LIMIT 1", part)
         if row is not None:
             return str(row[0])
     return None

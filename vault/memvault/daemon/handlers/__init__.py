@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from memvault.daemon.handlers import (
+    agents,
     backups,
     conflicts,
+    contexts,
+    feedback,
+    gates,
+    hooks,
     imports,
+    insight,
+    keys,
+    mcp,
     memories,
     reading,
+    repair,
+    tasks,
     tombstones,
     upkeep,
     vaults,
@@ -18,6 +28,26 @@ from memvault.daemon.methods import Methods
 def table() -> Methods:
     """Every method the daemon answers."""
     methods = Methods()
-    for family in (vaults, memories, reading, imports, upkeep, backups, conflicts, tombstones):
+    families = (
+        agents,
+        vaults,
+        memories,
+        reading,
+        insight,
+        contexts,
+        feedback,
+        hooks,
+        mcp,
+        tasks,
+        imports,
+        upkeep,
+        backups,
+        conflicts,
+        tombstones,
+        gates,
+        keys,
+        repair,
+    )
+    for family in families:
         family.register(methods)
     return methods

@@ -12,7 +12,7 @@ from memvault.daemon.jobs import Stopped
 from memvault.daemon.methods import Call, Methods, Who
 from memvault.errors import Locked, Usage
 from memvault.rpc import wire
-from memvault.services import backup, restore
+from memvault.services import backup, exchange, restore
 from memvault.services.backup import Disturbed, Tell
 from memvault.services.restore import Ready, Restored, Secret
 from memvault.services.vault import Vault
@@ -139,7 +139,7 @@ async def bring_back(call: Call, params: wire.Restore) -> dict[str, Any]:
     )
     tell = _teller(call, lambda: None)
     present = await asyncio.to_thread(restore.look, keeper.layout, key, secrets)
-    room = backup.new_room(keeper.layout.root, restore.ROOM_PREFIX)
+    room = backup.new_room(keeper.layout.root, exchange.RESTORING)
 
     def prepare(stopped: Stopped) -> Ready:
         return restore.prepare(
@@ -164,6 +164,7 @@ async def bring_back(call: Call, params: wire.Restore) -> dict[str, Any]:
         "vault": ready.header.vault_id,
         "memories": done.memories,
         "removed_by_tombstones": done.removed_by_tombstones,
+        "held": done.held,
         "kept_copy": None if done.kept_copy is None else str(done.kept_copy),
         "warnings": done.warnings,
     }

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import threading
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from memvault.daemon import citations
+from memvault.daemon.handlers.gates import second_opinions
 from memvault.daemon.methods import Call, Methods, Who
+from memvault.errors import NotGranted, Usage
 from memvault.model import CLAIM_FIELDS, Claim, Draft, Failure, Source, SourceType
 from memvault.rpc import wire
-from memvault.services import candidates, erase, plain, remember
+from memvault.services import candidates, erase, plain, remember, verification
+from memvault.services.caller import Caller, Verb
 from memvault.services.erase import Selection
+from memvault.services.placing import Written
 from memvault.services.trust import default_sensitivity
 from memvault.services.vault import Vault
+from memvault.text import fold
 
 
 def register(methods: Methods) -> None:
-    methods.add("memory.add", wire.Add, Who.READER, add)
+    methods.add("memory.add", wire.Add, Who.READER, add, Verb.PROPOSE)
     methods.add("memory.edit", wire.Edit, Who.PRESENT, edit)
-    methods.add("memory.verify", wire.OneMemory, Who.PRESENT, verify)
+    methods.add("memory.verify", wire.Verify, Who.PRESENT, verify)
     methods.add("memory.disable", wire.OneMemory, Who.PRESENT, disable)
     methods.add("memory.enable", wire.OneMemory, Who.PRESENT, enable)
     methods.add("memory.delete_preview", wire.Delete, Who.PERSON, delete_preview)
@@ -59,13 +67,37 @@ def _unproved(source: wire.SourceGiven) -> wire.SourceGiven:
     return msgspec.structs.replace(source, type=claimed.get(source.type, source.type))
 
 
-async def add(call: Call, params: wire.Add) -> dict[str, Any]:
+def _placed(caller: Caller, params: wire.Add) -> wire.Add:
+    """An agent's claim belongs to the project it works in, or to none. Raises NotGranted."""
+    foreign = params.project is not None and fold(params.project) != fold(caller.project or "")
+    if foreign or params.scope not in caller.write_scopes or not (caller.here or params.everywhere):
+        raise NotGranted("nothing there that you were granted")
+    return msgspec.structs.replace(params, project=None if params.everywhere else caller.project)
+
+
+def draft_for(call: Call, params: wire.Add) -> Draft:
+    """What this caller may write of it. Raises NotGranted, PresenceRequired for a correction."""
     caller = call.session.writing_caller
+    if caller.is_agent:
+        params = _placed(caller, params)
     if not caller.is_person:
         params = msgspec.structs.replace(params, source=_unproved(params.source))
     if params.correct and not caller.is_person:
         call.session.require_person()
-    written = await call.keeper.write(remember.add, caller, _draft(params), correct=params.correct)
+    return _draft(params)
+
+
+async def add(call: Call, params: wire.Add) -> dict[str, Any]:
+    draft, caller = draft_for(call, params), call.session.writing_caller
+    draft = await citations.checked(call.keeper, call.session.peer, draft, bound=not caller.is_person)
+    estimates = await second_opinions(call.keeper, draft, params.estimate, agent=caller.is_agent)
+    written = await call.keeper.write(
+        remember.add, caller, draft, correct=params.correct, estimates=estimates
+    )
+    return plain_outcome(written)
+
+
+def plain_outcome(written: Written) -> dict[str, Any]:
     return {
         "outcome": written.outcome,
         "id": written.id,
@@ -82,8 +114,27 @@ async def edit(call: Call, params: wire.Edit) -> dict[str, Any]:
     return plain.record(found)
 
 
-async def verify(call: Call, params: wire.OneMemory) -> dict[str, Any]:
-    return plain.record(await call.keeper.write(remember.verify, call.session.caller, params.id))
+async def verify(call: Call, params: wire.Verify) -> dict[str, Any]:
+    keeper, caller = call.keeper, call.session.caller
+    if params.sure and params.expire:
+        raise Usage("either it holds, or it expires")
+    record = await keeper.write(candidates.readable, caller, params.id)
+    at, away = keeper.require().now(), citations.forbidden(keeper)
+    given_up = threading.Event()
+    look = partial(verification.examine, record, away, at, given_up.is_set)
+    try:
+        found = await citations.in_time(partial(keeper.jobs.files.submit, look))
+    finally:
+        given_up.set()
+    examined = verification.unanswered(record) if found is None else found
+    decided = {"sure": params.sure, "expire": params.expire}
+    done = await keeper.write(verification.conclude, caller, examined, **decided)
+    return {
+        **plain.record(done.record),
+        "verified": done.verified,
+        "may_expire": done.may_expire,
+        "checks": [{"what": c.what, "state": c.state, "detail": c.detail} for c in examined.checks],
+    }
 
 
 async def disable(call: Call, params: wire.OneMemory) -> dict[str, Any]:
@@ -94,20 +145,21 @@ async def enable(call: Call, params: wire.OneMemory) -> dict[str, Any]:
     return plain.record(await call.keeper.write(remember.switch, call.session.caller, params.id, on=True))
 
 
-def _selection(params: wire.Delete) -> Selection:
-    return Selection(tuple(params.ids), params.source, params.session, params.project, params.subject)
+def _selection(call: Call, params: wire.Delete) -> Selection:
+    project = call.keeper.require().places.spelling(params.project)
+    return Selection(tuple(params.ids), params.source, params.session, project, params.subject)
 
 
 async def delete_preview(call: Call, params: wire.Delete) -> dict[str, Any]:
     def look(vault: Vault) -> dict[str, Any]:
-        ids = erase.select(vault, call.session.caller, _selection(params))
+        ids = erase.select(vault, call.session.caller, _selection(call, params))
         return {"ids": ids[:500], "total": len(ids), "older_backups": erase.older_backups(vault)}
 
     return await call.keeper.write(look)
 
 
 async def delete(call: Call, params: wire.Delete) -> dict[str, Any]:
-    done = await call.keeper.write(erase.erase, call.session.caller, _selection(params), params.why)
+    done = await call.keeper.write(erase.erase, call.session.caller, _selection(call, params), params.why)
     return {
         "deleted": done.ids,
         "tombstones": done.tombstones,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from memvault.daemon import process, surroundings
 from memvault.daemon.methods import Call, Methods, Who
 from memvault.rpc import wire
-from memvault.services import maintain, screening
+from memvault.services import maintain
 from memvault.services.maintain import RolledBack
 from memvault.services.vault import Vault
 from memvault.store import runs
-from memvault.text import accept
 
 
 def register(methods: Methods) -> None:
@@ -19,7 +19,6 @@ def register(methods: Methods) -> None:
     methods.add("runs.rollback", wire.RollBack, Who.PRESENT, roll_back)
     methods.add("undo", wire.Nothing, Who.PRESENT, undo)
     methods.add("audit.verify", wire.Nothing, Who.PERSON, verify_audit)
-    methods.add("gate.explain", wire.GateText, Who.PERSON, explain_gate)
     methods.add("doctor", wire.Nothing, Who.PERSON, doctor)
 
 
@@ -49,13 +48,14 @@ async def undo(call: Call, _: wire.Nothing) -> dict[str, Any]:
 
 
 async def doctor(call: Call, _: wire.Nothing) -> dict[str, Any]:
-    return {"checks": await call.keeper.write(maintain.examine)}
+    checks = await call.keeper.write(maintain.examine)
+    return {"checks": [*checks, *call.keeper.opinion.check(), surroundings.check(_limiting(call))]}
+
+
+def _limiting(call: Call) -> list[str]:
+    pid = call.session.peer.pid
+    return surroundings.said_to(pid, process.environment(pid))
 
 
 async def verify_audit(call: Call, _: wire.Nothing) -> dict[str, Any]:
     return await call.keeper.write(maintain.verify_audit)
-
-
-async def explain_gate(call: Call, params: wire.GateText) -> dict[str, Any]:
-    call.keeper.require()
-    return screening.explain(accept(params.content), params.kind)

@@ -7,16 +7,20 @@ import os
 from typing import Any
 
 from memvault import PROTOCOL, __version__
+from memvault.daemon import process, surroundings
 from memvault.daemon.methods import Call, Methods, Who
-from memvault.errors import DaemonDown, Illegal, Locked, Usage, WrongKey
+from memvault.daemon.principal import Claimed
+from memvault.errors import Damaged, Illegal, Locked, Usage, WrongKey
 from memvault.keys import ring
 from memvault.keys.envelope import VaultKey
 from memvault.keys.header import VaultHeader
 from memvault.keys.os_keyring import Keychain
 from memvault.keys.slots import KeychainSlot, type_of
 from memvault.paths import cache_dir
-from memvault.rpc import wire
+from memvault.rpc import versions, wire
+from memvault.services.grant import token_hash
 from memvault.store import memories
+from memvault.store.connection import can_write
 from memvault_models.manifest import load_manifest
 
 
@@ -35,13 +39,15 @@ def register(methods: Methods) -> None:
 
 
 async def hello(call: Call, params: wire.Hello) -> dict[str, Any]:
-    if params.protocol != PROTOCOL:
-        raise DaemonDown(f"the daemon speaks protocol {PROTOCOL}, the client {params.protocol}")
+    spoken = versions.agree(params.protocol, params.oldest)
     call.session.client = params.client[:40]
+    if params.agent is not None:
+        call.session.claimed = Claimed(params.agent[:40], token_hash(params.token or ""))
     call.session.greeted = True
     return {
         "version": __version__,
-        "protocol": PROTOCOL,
+        "protocol": spoken,
+        "protocols": {"oldest": versions.OLDEST_PROTOCOL, "newest": PROTOCOL},
         "pid": os.getpid(),
         "state": call.keeper.state,
         "principal": call.session.principal(),
@@ -60,14 +66,16 @@ async def status(call: Call, _: wire.Nothing) -> dict[str, Any]:
         "locks_in_s": None,
         "model": None,
         "keychain": False,
+        "read_only": False,
         "warnings": [],
     }
     if call.session.is_agent:
         return found
     if state != "absent":
-        header = await asyncio.to_thread(keeper.header)
-        found["vault"] = header.vault_id
-        found["keychain"] = any(isinstance(slot, KeychainSlot) for slot in header.slots)
+        await _look_at_files(call, found)
+    pid = call.session.peer.pid
+    limiting = surroundings.said_to(pid, process.environment(pid), keychain=found["keychain"])
+    found["warnings"] += [surroundings.sentence(limiting)] if limiting else []
     vault, worker = keeper.vault, keeper.embedding
     if vault is not None and worker is not None:
         try:
@@ -77,8 +85,25 @@ async def status(call: Call, _: wire.Nothing) -> dict[str, Any]:
         left = keeper.locks_in_s()
         found["locks_in_s"] = None if left is None else round(left)
         found["model"] = {"id": worker.model_id, "state": worker.state, "pending": len(vault.waiting)}
-        found["warnings"] = list(vault.warnings)
+        found["warnings"] += [*vault.warnings, *keeper.opinion.warnings()]
     return found
+
+
+async def _look_at_files(call: Call, found: dict[str, Any]) -> None:
+    """What header and folder say of a vault; damage is a warning, never a failure of `status`."""
+    try:
+        header = await asyncio.to_thread(call.keeper.header)
+    except Damaged as error:
+        found["warnings"].append(f"{error.message}: `memvault recover`")
+    else:
+        found["vault"] = header.vault_id
+        found["keychain"] = any(isinstance(slot, KeychainSlot) for slot in header.slots)
+        database = call.keeper.layout.database
+        if not database.exists() or not database.stat().st_size:
+            found["warnings"].append("the vault's database is missing or empty: `memvault recover`")
+        elif not can_write(database):
+            found["read_only"] = True
+            found["warnings"].append("nothing can be written where the vault lies: it can only be read")
 
 
 async def init(call: Call, params: wire.Init) -> dict[str, Any]:

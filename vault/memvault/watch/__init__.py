@@ -1,0 +1,1 @@
+"""Files that memories cite: reading them safely, finding names in them, hearing that they changed."""
