@@ -1,8 +1,8 @@
 """Agents that call the daemon in a closed loop: what each asks, in which shares, and what is counted.
 
-Owns the mix, the connections and the counting. Knows nothing of how the vault was filled or of the references.
-All agents live in the loop of one process: they share two cores with the daemon, and twenty interpreters would
-measure themselves. Every agent has a connection, a name, a token and a grant of its own.
+Owns the mix, the connections and the counting. Knows nothing of how the vault was filled, nor of the
+references. All agents live in the loop of one process: they share two cores with the daemon, and twenty
+interpreters would measure themselves. Every agent has a connection, a name, a token and a grant of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memvault.client import hello_params, outcome
 from memvault.errors import DaemonDown, MemvaultError
 from memvault.paths import HomeLayout
 from memvault.rpc import framing
+from memvault.services import pollution
 
 MIX = {"recall": 70, "memory.get": 10, "context.compile": 8, "memory.add": 8, "memory.feedback": 4}
 """Per cent of an agent's calls."""
@@ -38,13 +39,13 @@ DOUBT_SHARE = 0.2
 
 @dataclass(slots=True)
 class Tally:
-    """What a phase came to. `times_ms` by method; `seconds` of wall clock; processor seconds of both sides."""
+    """What a phase came to: `times_ms` by method, `seconds` of wall clock, processor time of both sides."""
 
-    times_ms: dict[str, list[float]] = field(default_factory=dict)
-    errors: Counter[str] = field(default_factory=Counter)
+    times_ms: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    errors: Counter[str] = field(default_factory=Counter[str])
     rate_limited: int = 0
-    modes: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
+    modes: Counter[str] = field(default_factory=Counter[str])
+    outcomes: Counter[str] = field(default_factory=Counter[str])
     answered: int = 0
     seconds: float = 0.0
     daemon_cpu_s: float = 0.0
@@ -161,7 +162,8 @@ class Agent:
         }  # fmt: skip
         draft = {"content": lesson, "kind": "fact", "scope": "private", "source": source}
         answer = await self._timed(tally, "memory.add", draft)
-        tally.outcomes[answer["outcome"]] += 1
+        too_many = answer["reason"] == pollution.TOO_MANY
+        tally.outcomes["over the hour's number" if too_many else answer["outcome"]] += 1
         if answer["id"] is not None:
             self.proposed.append(answer["id"])
 

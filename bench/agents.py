@@ -2,19 +2,21 @@
 
     python bench/agents.py [--memories 100000] [--seconds 60] [--think 1.0] [--keep DIR]
 
-A real daemon with the real model; `--agents` agents (20), each with a connection, token and grant of its own, all
-working in one project whose memories, with those of no project, are the whole vault. The driver is this one
-process, with asyncio, on the same cores as the daemon; what processor time each took is printed. Phases:
+A real daemon with the real model; `--agents` agents (20), each with a connection, token and grant of its own,
+all working in one project whose memories, with those of no project, are the whole vault. The driver is this
+one process, with asyncio, on the same cores as the daemon; the processor time of both is printed. Phases:
 
 1. *alone*: one agent, questions only, no pause (a quarter of `--seconds`)
-2. *paced*: all agents, the mix of `agent_driver.MIX`, each thinking 0.5 to 1.5 times `--think` after an answer
+2. *paced*: all agents, the mix of `agent_driver.MIX`, thinking 0.5 to 1.5 times `--think` after each answer
 3. *saturated*: the same mix without thinking (a quarter)
 4. *together*: all agents, questions only, no pause (a quarter)
 
-No question is asked twice; a third are Chinese. Beside it, on the same texts and with the same questions, alone and
-together: `search_nodes` of the MCP reference memory server from npm, one process of it for all clients, and plain
-`sqlite3` FTS5 in this process, a thread for each client. Then two processes of the reference server write to a
-copy of its file, and what is lost of what they acknowledged is counted; of memvault's agents as well.
+10,000 questions, all different, a third Chinese. Beside it, on the same texts and questions, alone and
+together: `search_nodes` of the MCP reference memory server from npm, one process of it for all clients, and
+plain `sqlite3` FTS5 in this process, a thread for each client. The reference server finds only texts that
+contain the whole question, so it is asked for one word of each as well. Then two processes of it write to one
+file, and what is lost of what they acknowledged is counted, as it is of what memvault's agents proposed. Of
+their proposals the write gate refuses some, as it would of real ones.
 
 `--keep DIR` keeps the filled vault, the vectors and the npm packages for the next run, which works on a copy.
 """
@@ -24,57 +26,37 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import json
 import os
-import random
+import re
 import shutil
 import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from compile import PROJECT, fill  # noqa: A004 - a sibling, not the builtin
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import count, cycle
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import reference_memory
-from agent_driver import MIX, QUESTIONS_ONLY, Agent, Connection, Tally, phase
+from agent_driver import MIX, QUESTIONS_ONLY, Agent, Connection, phase
+from agents_report import Found, figure, show
 from embedded import CachedEmbedder
+from reference_memory import Asked
 
 import recall
+from compile import PROJECT, fill
 from memvault import agent_tokens
 from memvault.client import Client
 from memvault.paths import HomeLayout
 from memvault.store import schema
-from recall import PASSPHRASE, TOP, material, rss_mb
+from recall import PASSPHRASE, TOP, await_model, material, rss_mb
 
 QUESTIONS = 10_000
 WRITES = 20
 """Of each of the two processes that share the reference server's file."""
 PAGE = 500
-
-
-@dataclass(slots=True)
-class Found:
-    """Every figure of a run."""
-
-    phases: dict[str, Tally] = field(default_factory=dict)
-    rss_mb: dict[str, float] = field(default_factory=dict)
-    proposals: int = 0
-    lost: int = 0
-    reference: dict[str, reference_memory.Asked] = field(default_factory=dict)
-    reference_rss_mb: float = 0.0
-    reference_writes: tuple[int, int] | None = None
-    missing: str = ""
-    fts5: dict[str, reference_memory.Asked] = field(default_factory=dict)
-
-
-def figure(name: str, value: Any) -> None:
-    rounded = round(value, 2) if isinstance(value, float) else value
-    print(json.dumps({"bench": "agents", "figure": name, "value": rounded}), flush=True)
 
 
 def distinct(questions: Sequence[str]) -> list[str]:
@@ -85,7 +67,9 @@ def distinct(questions: Sequence[str]) -> list[str]:
     ]
 
 
-def prepared(memories: int, embedder: CachedEmbedder, home: Path, keep: Path | None) -> tuple[list[str], list[str]]:
+def prepared(
+    memories: int, embedder: CachedEmbedder, home: Path, keep: Path | None
+) -> tuple[list[str], list[str]]:
     """Texts and questions; fills the vault in `home`, or copies the kept one of the same schema."""
     found = material(memories, QUESTIONS, None, embedder)
     shape = hashlib.sha256(Path(schema.__file__).read_bytes()).hexdigest()[:12]
@@ -122,7 +106,9 @@ def repository(folder: Path) -> Path:
     return found
 
 
-async def drive(person: Client, names: list[str], questions: Iterator[str], chosen: Any, found: Found) -> None:
+async def drive(
+    person: Client, names: list[str], questions: Iterator[str], chosen: Any, found: Found
+) -> None:
     """All phases against the daemon; what was proposed is looked up at the end."""
     layout, pid = person.layout, int(person.hello["pid"])
     agents = [
@@ -158,35 +144,35 @@ def _there(person: Client, ids: Sequence[str]) -> set[str]:
     return there
 
 
-async def drive_reference(folder: Path, npm: Path, texts: list[str], questions: list[str], chosen: Any) -> Found:
+async def drive_reference(
+    folder: Path, npm: Path, texts: list[str], questions: list[str], chosen: Any, found: Found
+) -> None:
     """The reference server on the same texts and questions; `missing` says why it could not be run."""
-    found = Found()
     try:
         command = reference_memory.installed(npm)
     except reference_memory.NotThere as error:
         found.missing = str(error)
-        return found
+        return
     file = folder / "memory.jsonl"
     reference_memory.write_file(file, texts)
     short = chosen.seconds / 4
     async with reference_memory.serving(command, file) as server:
         for name, clients, asked in (
-            ("alone", 1, iter(questions)),
-            ("one_word", 1, reference_memory.longest_words(iter(questions))),
-            ("together", chosen.agents, iter(questions)),
+            ("alone", 1, cycle(questions)),
+            ("one_word", 1, reference_memory.longest_words(cycle(questions))),
+            ("together", chosen.agents, cycle(questions)),
         ):
             found.reference[name] = await reference_memory.search(server, asked, clients, short)
             if found.reference[name].died:
                 break
-            found.reference_rss_mb = rss_mb(server.process.pid)
+            found.reference_rss_mb = peak_mb(server.process.pid)
     try:
         found.reference_writes = await reference_memory.lost_writes(command, file, WRITES)
     except reference_memory.Died as death:
         found.missing = f"two writers: {death}"
-    return found
 
 
-def drive_fts5(folder: Path, texts: list[str], questions: list[str], chosen: Any) -> dict[str, reference_memory.Asked]:
+def drive_fts5(folder: Path, texts: list[str], questions: list[str], chosen: Any) -> dict[str, Asked]:
     """Plain FTS5: the words of a question joined by OR, the first five by bm25; a thread for each client."""
     path = folder / "plain.db"
     with closing(sqlite3.connect(path)) as db:
@@ -199,15 +185,23 @@ def drive_fts5(folder: Path, texts: list[str], questions: list[str], chosen: Any
     }
 
 
-def _ask_fts5(path: Path, questions: list[str], clients: int, seconds: float) -> reference_memory.Asked:
+def peak_mb(pid: int) -> float:
+    """The most resident memory of a process so far, MB of 10^6 bytes."""
+    facts = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in facts if line.startswith("VmHWM")) * 1_024 / 1e6
+
+
+def _ask_fts5(path: Path, questions: list[str], clients: int, seconds: float) -> Asked:
     sql = "SELECT rowid, content, bm25(plain) FROM plain WHERE plain MATCH ? ORDER BY bm25(plain) LIMIT ?"
-    asked, numbers = reference_memory.Asked(), count()
+    asked, coming, turn = Asked(), cycle(questions), threading.Lock()
     ends = time.monotonic() + seconds
 
     def client() -> None:
         with closing(sqlite3.connect(path)) as db:
             while time.monotonic() < ends:
-                expression = " OR ".join(f'"{word}"' for word in recall.words(questions[next(numbers)]))
+                with turn:
+                    question = next(coming)
+                expression = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
                 started = time.perf_counter()
                 rows = db.execute(sql, (expression, TOP)).fetchall()
                 asked.times_ms.append(1e3 * (time.perf_counter() - started))
@@ -221,3 +215,51 @@ def _ask_fts5(path: Path, questions: list[str], clients: int, seconds: float) ->
         thread.join()
     asked.seconds = time.monotonic() - started
     return asked
+
+
+def run(chosen: Any, folder: Path, embedder: CachedEmbedder) -> Found:
+    """Every figure, with nothing of ours left running."""
+    found, home = Found(), folder / "h"
+    texts, questions = prepared(chosen.memories, embedder, home, chosen.keep)
+    os.chdir(repository(folder))
+    person = Client(home, name="bench")
+    try:
+        person.call("vault.unlock", {"passphrase": PASSPHRASE})
+        await_model(person)
+        names = [f"agent-{number:02}" for number in range(chosen.agents)]
+        let_in(person, names)
+        asyncio.run(drive(person, names, cycle(questions), chosen, found))
+    finally:
+        recall.end(person)
+    npm = (chosen.keep or Path(tempfile.gettempdir()) / "memvault-bench") / "npm"
+    asyncio.run(drive_reference(folder, npm, texts, questions, chosen, found))
+    found.fts5 = drive_fts5(folder, texts, questions, chosen)
+    return found
+
+
+def main() -> None:
+    """Parse, measure, print. Exit status 1 after an error, a call refused for its rate or a lost proposal."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--agents", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of the paced phase")
+    parser.add_argument("--think", type=float, default=1.0, help="mean seconds between an answer and a call")
+    parser.add_argument("--keep", type=Path, help="folder for the filled vault, vectors and npm packages")
+    chosen = parser.parse_args()
+    if chosen.keep is not None:
+        chosen.keep = chosen.keep.resolve()
+    os.environ.pop("MEMVAULT_EMBEDDER", None)
+    folder, here = Path(tempfile.mkdtemp(prefix="mvb", dir="/tmp")), Path.cwd()
+    figure("load_before", os.getloadavg()[0])
+    try:
+        found = run(chosen, folder, CachedEmbedder(folder=chosen.keep))
+    finally:
+        os.chdir(here)
+        shutil.rmtree(folder, ignore_errors=True)
+    figure("load_after", os.getloadavg()[0])
+    show(found, chosen.memories, chosen.agents, chosen.think)
+    raise SystemExit(not found.sound)
+
+
+if __name__ == "__main__":
+    main()

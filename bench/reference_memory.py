@@ -1,7 +1,7 @@
 """The MCP reference memory server from npm, driven over its standard input and output.
 
-Owns installing it in pinned versions, its file, and asking it. Knows nothing of memvault. It keeps everything in
-one file of JSON lines, which it reads at every call and writes whole at every change.
+Owns installing it in pinned versions, its file, and asking it. Knows nothing of memvault. It keeps everything
+in one file of JSON lines, which it reads at every call and writes whole at every change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -44,7 +44,7 @@ class Died(Exception):
 class Asked:
     """What asking came to; `entities` and `bytes_back` over all answers, `seconds` of wall clock."""
 
-    times_ms: list[float] = field(default_factory=list)
+    times_ms: list[float] = field(default_factory=list[float])
     answered: int = 0
     entities: int = 0
     bytes_back: int = 0
@@ -60,7 +60,9 @@ def installed(folder: Path) -> list[str]:
     if not _is_version(package):
         folder.mkdir(parents=True, exist_ok=True)
         wanted = [f"{PACKAGE}@{VERSION}", SDK, "--no-audit", "--no-fund", "--ignore-scripts"]
-        done = subprocess.run([*npm, "install", "--prefix", str(folder), *wanted], capture_output=True, check=False)
+        done = subprocess.run(
+            [*npm, "install", "--prefix", str(folder), *wanted], capture_output=True, check=False
+        )
         if done.returncode or not _is_version(package):
             raise NotThere("npm could not install it")
     return [node, str(package / "dist" / "index.js")]
@@ -99,7 +101,7 @@ def _entity(name: str, text: str) -> dict[str, Any]:
 
 
 class Server:
-    """One process of the server, shared by any number of clients: answers find their question by its number."""
+    """One process of the server, for any number of clients: answers find their question by its number."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -160,7 +162,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(command: Sequence[str], file: Path) -> Any:
+async def serving(command: Sequence[str], file: Path) -> AsyncIterator[Server]:
     """A server on `file`, greeted; ended at the end."""
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -179,7 +181,7 @@ async def serving(command: Sequence[str], file: Path) -> Any:
 
 
 async def search(server: Server, questions: Iterator[str], clients: int, seconds: float) -> Asked:
-    """So many clients ask without a pause; what is under way at the end is waited for. Death ends it early."""
+    """So many clients ask without a pause; what is under way at the end is waited for. `Died` ends it."""
     asked = Asked()
     started = time.monotonic()
 
@@ -192,7 +194,8 @@ async def search(server: Server, questions: Iterator[str], clients: int, seconds
                 asked.died = str(death)
                 return
             asked.times_ms.append(1e3 * (time.perf_counter() - begun))
-            found = len((result.get("structuredContent") or {}).get("entities", ()))
+            graph: dict[str, Any] = result.get("structuredContent") or {}
+            found = len(graph.get("entities", ()))
             asked.errors += bool(result.get("isError"))
             asked.answered += bool(found)
             asked.entities += found
@@ -204,14 +207,14 @@ async def search(server: Server, questions: Iterator[str], clients: int, seconds
 
 
 def longest_words(questions: Iterator[str]) -> Iterator[str]:
-    """One word of every English question: what this server can find, as it looks for the text as it is given."""
+    """One word of every English question: this server finds only texts that contain what it is given."""
     for question in questions:
         if question.isascii():
             yield max(re.findall(r"[a-z]+", question), key=len)
 
 
 async def lost_writes(command: Sequence[str], file: Path, writes: int) -> tuple[int, int]:
-    """(acknowledged, lost) of two servers on one file that each create so many entities, one after another."""
+    """(acknowledged, lost) of two servers on one file that each create so many entities, one by one."""
     acknowledged: list[str] = []
 
     async def writer(server: Server, which: int) -> None:

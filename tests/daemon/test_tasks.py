@@ -74,7 +74,7 @@ async def test_notes_survive_a_vault_that_locks_itself(tmp_path: Path) -> None:
     try:
         await keeper.create(PASSPHRASE, False)
         task = (await keeper.write(tasks.open_task, PERSON, "Move the mill", None))["id"]
-        await keeper.write(tasks.note, PERSON, task, NoteKind.TODO, "Grease the axle.")
+        await keeper.write(tasks.note, PERSON, task, NoteKind.TO_DO, "Grease the axle.")
         await asyncio.wait_for(locked.wait(), 20)
         await keeper.unlock(lambda header: ring.open_with_passphrase(header, PASSPHRASE))
         held = await keeper.write(tasks.get, PERSON, task)
@@ -94,7 +94,7 @@ async def test_a_task_that_lapsed_while_the_vault_was_locked_is_erased_at_unlock
     try:
         await keeper.create(PASSPHRASE, False)
         task = (await keeper.write(tasks.open_task, PERSON, "Move the mill", None))["id"]
-        await keeper.write(tasks.note, PERSON, task, NoteKind.TODO, "Grease the axle.")
+        await keeper.write(tasks.note, PERSON, task, NoteKind.TO_DO, "Grease the axle.")
         await keeper.lock()
         clock.advance(days * DAY_S)
         await keeper.unlock(lambda header: ring.open_with_passphrase(header, PASSPHRASE))

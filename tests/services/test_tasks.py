@@ -47,7 +47,7 @@ def acts(desk: Any, caller: Caller, task: str) -> dict[str, Any]:
     vault = desk.vault
     return {
         "get": lambda: tasks.get(vault, caller, task),
-        "note": lambda: tasks.note(vault, caller, task, NoteKind.TODO, "x"),
+        "note": lambda: tasks.note(vault, caller, task, NoteKind.TO_DO, "x"),
         "done": lambda: tasks.done(vault, caller, task, 1),
         "reopen": lambda: tasks.reopen(vault, caller, task, 1, "x"),
         "close": lambda: tasks.close(vault, caller, task, ()),

@@ -31,7 +31,7 @@ def fill(desk: Any, caller: Caller, notes: int = 40) -> str:
     task = str(opened["id"])
     for number in range(notes):
         text = f"{number}: turnipsextant, 青铜翡翠钥匙 " + f"and sack {number} " * 20
-        tasks.note(desk.vault, caller, task, NoteKind.TODO, text)
+        tasks.note(desk.vault, caller, task, NoteKind.TO_DO, text)
     tasks.done(desk.vault, caller, task, 1)
     tasks.reopen(desk.vault, caller, task, 1, "the obsidianferret is back")
     return task

@@ -180,7 +180,7 @@ class NoteKind(StrEnum):
 
     PLAN = "plan"
     QUESTION = "question"
-    TODO = "todo"
+    TO_DO = "todo"
     FINDING = "finding"
     DECISION = "decision"
 

@@ -24,7 +24,7 @@ def _plain(value: Any) -> Any:
     for kind in (float, int, str):
         if isinstance(value, kind):
             return kind(value)
-    raise NotImplementedError(type(value).__name__)
+    raise TypeError(type(value).__name__)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_plain)

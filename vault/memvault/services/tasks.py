@@ -255,7 +255,7 @@ def _note(vault: Vault, row: int, number: int) -> Note:
 
 def _same(held: Note, kind: NoteKind, text: str) -> bool:
     """The same words, however spaced and spelled; a plan and a to-do that read the same are one item."""
-    items = (NoteKind.PLAN, NoteKind.TODO)
+    items = (NoteKind.PLAN, NoteKind.TO_DO)
     alike = held.kind is kind or (held.kind in items and kind in items)
     return alike and gist(held.text) == gist(text)
 
