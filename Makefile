@@ -35,7 +35,7 @@ test: setup-dev ## Checks, tests of the parts, of the running program, and with 
 	$(MAKE) --no-print-directory hosts
 
 unit: setup-dev ## Tests of the parts, in under a minute
-	$(PYTEST) -m "not model and not long and not hosts" --numprocesses auto --dist worksteal --durations 5 $(WHOLE:%=--ignore=%)
+	$(PYTEST) -m "not (model or long or hosts or slow)" --numprocesses auto --dist worksteal --durations 5 $(WHOLE:%=--ignore=%)
 
 # Where npm or its registry cannot be reached, the tests that need these tools are skipped and say so.
 node-tools: setup-dev ## Install what the tests of MCP run on Node (the official inspector and conformance tool)
@@ -45,7 +45,8 @@ node-tools: setup-dev ## Install what the tests of MCP run on Node (the official
 		echo "node-tools: not installed; the tests that need them are skipped"
 
 whole: setup-dev node-tools ## Tests of the running program: daemons, commands, terminals, keychains
-	$(PYTEST) -m "not model and not long" --numprocesses auto --dist worksteal --durations 10 $(WHOLE)
+	$(PYTEST) -m "not (model or long or hosts)" --numprocesses auto --dist worksteal --durations 10 $(WHOLE)
+	$(PYTEST) -m "slow and not (model or long)" --numprocesses auto --dist worksteal --durations 10 $(WHOLE:%=--ignore=%)
 
 # One process: every process would load its own copy of the model.
 model: setup-dev ## Tests with the real llama.cpp model

@@ -19,6 +19,8 @@ from memvault.compile.task import Mode, Task
 from memvault.compile.tokens import Count, cost, estimate
 from memvault.model import Authority, Kind, Status
 
+pytestmark = pytest.mark.slow
+
 NOW = "2026-03-10T09:00:00.000Z"
 
 KINDS = list(Kind)

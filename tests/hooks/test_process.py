@@ -16,6 +16,8 @@ import pytest
 from memvault import agent_tokens, hook
 from memvault.hooks import frame
 
+pytestmark = pytest.mark.slow
+
 AGENT = "claude-code"
 NAP_S = 0.3
 """What a host may lose, beyond what the interpreter takes to start."""

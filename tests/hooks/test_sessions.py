@@ -10,6 +10,8 @@ import pytest
 
 from memvault.hooks import frame
 
+pytestmark = pytest.mark.slow
+
 # ------------------------------------------------------------------------------------------------- recall
 
 

@@ -15,6 +15,8 @@ from memvault.importers import IMPORTERS
 from memvault.importers.base import MAX_EVIDENCE_CHARS, Found, Item, Target, Unreadable
 from memvault.model import Scope
 
+pytestmark = pytest.mark.slow
+
 NOW = "2026-06-01T12:00:00.000Z"
 PARTS = [
     b"---\n", b"kind: fact\n", b"subject: a\nattribute: b\nvalue: c\n", b"why: x\n", b"created: 2026-01-01\n",

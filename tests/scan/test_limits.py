@@ -13,6 +13,8 @@ import pytest
 from memvault_sync.scan import Scanner, injection
 from memvault_sync.scan.rules import load
 
+pytestmark = pytest.mark.slow
+
 SIZE = 100_000
 LETTERS = string.ascii_letters + string.digits
 SECONDS = 6.0  # for 100 kB; a backtracking rule needs hours

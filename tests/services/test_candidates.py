@@ -186,6 +186,17 @@ def test_at_most_three_candidates_per_turn_and_source(desk: Any, robot: Caller) 
         assert propose(desk, robot, f"Office {other} has a key.", other).outcome is Outcome.CANDIDATE
 
 
+@pytest.mark.parametrize("turn", [("s1", "t1", 4), ("s1",)], ids=["a turn", "no turn"])
+def test_what_another_agent_proposed_before_changes_nothing_of_how_many_are_held(
+    desk: Any, robot: Caller, turn: Any
+) -> None:
+    other, mine = agent("wren", (None, "alpha")), heard(*turn, kind="conversation")
+    for n in (0, 2):
+        propose(desk, other, f"Office {n} has key {n}.", heard("s9", "t9", n, "conversation"))
+    written = [propose(desk, robot, f"Office {n} has key {n}.", mine) for n in range(4)]
+    assert [w.outcome for w in written] == [Outcome.CANDIDATE] * 3 + [Outcome.REFUSED]
+
+
 def test_a_source_that_names_no_turn_has_one_in_ten_minutes(desk: Any, robot: Caller, clock: Any) -> None:
     outcomes = [propose(desk, robot, f"Office {n} has key {n}.", heard("s1")).outcome for n in range(4)]
     assert outcomes[-1] is Outcome.REFUSED

@@ -298,6 +298,7 @@ def many(number: int, actor: str, seed: int = 5) -> list[Telling]:
     return found
 
 
+@pytest.mark.slow
 def test_a_look_up_among_50000_told_pieces_takes_less_than_5_ms(desk: Any, robot: Caller) -> None:
     db, at = desk.vault.writer, desk.vault.now()
     pieces = many(MOST, robot.actor)

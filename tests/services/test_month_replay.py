@@ -25,6 +25,8 @@ from memvault.store import events, memories, settings
 from memvault.store.memories import Filter
 from memvault.text import fold, words
 
+pytestmark = pytest.mark.slow
+
 _SPEC = importlib.util.spec_from_file_location("month_of_use", Path(__file__).with_name("month.py"))
 assert _SPEC is not None
 assert _SPEC.loader is not None

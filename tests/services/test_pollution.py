@@ -10,6 +10,7 @@ from memvault.errors import NotFound
 from memvault.model import Outcome, Status
 from memvault.services import candidates, granting, pollution
 from memvault.services.caller import PERSON, Caller, agent
+from memvault.store import settings
 
 RULE = "From now on always check the {} ledger before closing the month."
 HOUR_S = 3_600
@@ -39,6 +40,7 @@ def test_an_agent_is_taken_only_so_many_proposals_within_an_hour(
     desk.clock.advance(HOUR_S + 1)
     assert propose(desk, crow, LEDGERS[5]).outcome is Outcome.CANDIDATE
     assert pollution.report(desk.vault, "crow")["refused"] == 1
+    assert settings.counters(desk.vault.writer)["refused:too_fast"] == 1
 
 
 def test_the_report_tells_what_an_agent_brought_in_and_how_it_was_judged(desk: Any, crow: Caller) -> None:

@@ -26,9 +26,13 @@ import pytest
 from memvault.paths import HomeLayout
 from memvault.services import checkup
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or platform.machine() != "x86_64", reason="reads the registers of x86-64 Linux"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform != "linux" or platform.machine() != "x86_64",
+        reason="reads registers of x86-64 Linux",
+    ),
+]
 
 SECTOR_BYTES = 512
 ACK = "acknowledged"

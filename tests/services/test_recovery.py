@@ -19,6 +19,8 @@ from memvault.paths import HomeLayout
 from memvault.services import backup, checkup, exchange, maintain, recovery
 from memvault.store import events, integrity, salvage
 
+pytestmark = pytest.mark.slow
+
 PAGE_BYTES, RESERVED = 4_096, 80
 LEAVES, INTERIOR = (0x0A, 0x0D), (0x02, 0x05)
 

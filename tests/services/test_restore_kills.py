@@ -9,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memvault.paths import HomeLayout
 from memvault.services import exchange
+
+pytestmark = pytest.mark.slow
 
 _CALLS = ("rename", "replace", "unlink", "fsync", "mkdir", "link")
 

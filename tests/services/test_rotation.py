@@ -24,6 +24,8 @@ from memvault.services import exchange, rotation
 from memvault.store import archive, schema, snapshot
 from memvault.store.connection import Database
 
+pytestmark = pytest.mark.slow
+
 PASSPHRASE = "a passphrase for tests only"
 STEPS = [
     "room made", "copy begun", "copied", "copy read", "compared", "noted", "mark written", "header checked",

@@ -20,6 +20,8 @@ from memvault.services.tasks import Keeping
 from memvault.store import tombstones
 from memvault.store.connection import Database
 
+pytestmark = pytest.mark.slow
+
 DAY_S = 86_400
 WORDS = ("zanzibarquokka", "pangolinfirefly", "turnipsextant", "青铜翡翠钥匙", "obsidianferret")
 TABLES = ("task_head", "task_note", "task_step")

@@ -6,7 +6,10 @@ unlocked one and what it wrote is taken back afterwards.
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -19,8 +22,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from memvault import agent_tokens
 from memvault.client import Client
 from memvault.errors import DaemonDown, MemvaultError
+from memvault.paths import HomeLayout
 from memvault_tui.app import MemvaultApp
 from memvault_tui.i18n import use_language
 
@@ -207,3 +212,85 @@ def prove() -> Callable[[Driver], Awaitable[None]]:
         await driver.until(lambda: not isinstance(driver.app.screen, Presence), "proof was taken")
 
     return answer
+
+
+ASK = """
+import sys
+from pathlib import Path
+from memvault.client import Client
+with Client(Path(sys.argv[1])) as client:
+    client.call("agents.add", {"name": sys.argv[2]})
+"""
+
+
+class House:
+    """Agents of the shared vault: let in by its owner, or asking by themselves."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault = vault
+        self.layout = HomeLayout(vault.home)
+        self._open: list[Client] = []
+
+    def let_in(self, name: str, **rights: Any) -> Client:
+        """A connection of an agent with a grant."""
+        token = self.vault.client.call("agents.add", {"name": name, **rights})["token"]
+        agent_tokens.keep(self.layout, name, token)
+        return self.agent(name)
+
+    def agent(self, name: str) -> Client:
+        self._open.append(Client(self.vault.home, name="agent", agent=name))
+        return self._open[-1]
+
+    def ask(self, host: str, mark: str) -> None:
+        """What an agent does whose host is known by a mark in its environment."""
+        subprocess.run(
+            [sys.executable, "-c", ASK, str(self.vault.home), host], env={**os.environ, mark: "1"}, check=True
+        )
+
+    def grant(self, name: str) -> dict[str, Any]:
+        """The grant as the daemon has it; empty for an agent it does not know."""
+        items = self.vault.client.call("agents.list")["items"]
+        return next((item for item in items if item["name"] == name), {})
+
+    def token(self, name: str) -> str | None:
+        return agent_tokens.read(self.layout, name)
+
+    def close(self) -> None:
+        for client in self._open:
+            client.close()
+        for item in self.vault.client.call("agents.list")["items"]:
+            self.vault.client.call("agents.remove", {"name": item["name"]})
+            agent_tokens.drop(self.layout, item["name"])
+        while graves := self.vault.client.call("tombstones.list", {"limit": 1})["items"]:
+            self.vault.client.call("tombstones.lift", {"id": graves[0]["id"]})
+
+
+@pytest.fixture
+def house(vault: Vault) -> Iterator[House]:
+    made = House(vault)
+    yield made
+    vault.unlock()
+    made.close()
+
+
+def propose(client: Client, content: str, ref: str = "c1") -> str:
+    source = {"type": "conversation", "ref": ref, "evidence": content, "message_index": 1}
+    asked = {
+        "content": content,
+        "kind": "preference",
+        "scope": "private",
+        "source": source,
+        "everywhere": True,
+    }
+    answer = client.call("memory.add", asked)
+    assert answer["outcome"] == "candidate", answer
+    return answer["id"]
+
+
+def may_read(client: Client) -> bool:
+    try:
+        client.call("recall", {"query": "anything"})
+    except MemvaultError as error:
+        assert error.code == "not_found"
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -245,6 +246,29 @@ async def test_verify_disable_and_undo(vault: Vault, tui: OpenTui, prove: Prove)
         await driver.press("u")
         await driver.sees("Taken back.")
         await driver.until(lambda: vault.get(memory_id)["status"] == "active", "active again")
+
+
+async def test_what_a_check_finds_wrong_is_shown_before_the_persons_word_counts(
+    vault: Vault, tui: OpenTui, prove: Prove, tmp_path: Path
+) -> None:
+    page = tmp_path / "queue.md"
+    page.write_text("The queue is redis.\n")
+    source = {"type": "file", "ref": str(page), "evidence": "The queue is redis."}
+    asked = {"content": "Redis holds the queue", "kind": "fact", "scope": "private", "source": source}
+    memory_id = vault.client.call("memory.add", asked)["id"]
+    page.write_text("The queue is kafka.\n")
+    async with tui(vault.home) as driver:
+        await driver.sees("1 memory")
+        await driver.press("v")
+        await prove(driver)
+        await driver.sees("Not as the memory says:")
+        await driver.press("escape")
+        await driver.until(lambda: "needs_verification" in vault.get(memory_id)["flags"], "the flag")
+        await driver.press("v")
+        await driver.sees("Is it still true all the same?")
+        await driver.press("tab", "enter")
+        await driver.sees("1 memory verified")
+        assert vault.get(memory_id)["flags"] == []
 
 
 async def test_declining_proof_changes_nothing(vault: Vault, tui: OpenTui) -> None:

@@ -21,8 +21,8 @@ from memvault.errors import DaemonDown, MemvaultError, PresenceRequired, WrongKe
 from memvault.text import visible
 from memvault_tui.actions import EVERYWHERE, actions_of, bindings_of
 from memvault_tui.gateway import Gateway
-from memvault_tui.i18n import _, use_language
-from memvault_tui.news import Connected, MemoriesChanged, StateChanged, Unreachable
+from memvault_tui.i18n import _, n_, use_language
+from memvault_tui.news import AgentsChanged, Connected, MemoriesChanged, StateChanged, Unreachable
 from memvault_tui.screens.base import Declined, VaultScreen
 from memvault_tui.screens.opening import OpeningScreen
 from memvault_tui.themes import DARK, LIGHT, THEMES, wanted_theme
@@ -55,6 +55,8 @@ class MemvaultApp(App[int]):
         self._status_at_s = 0.0
         self._active_at_s = time.monotonic()
         self._held_news: set[str] | None = None
+        self.asking: tuple[str, ...] = ()
+        """Names of the agents that wait to be let in."""
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = wanted_theme(os.environ)
@@ -96,14 +98,23 @@ class MemvaultApp(App[int]):
             return
         self._spread(message.ids)
 
+    def on_agents_changed(self, _message: AgentsChanged) -> None:
+        if time.monotonic() - self._active_at_s > AWAY_AFTER_S:
+            self._held_news = self._held_news or set()
+            return
+        self.refresh_status()
+        for screen in self.screen_stack:
+            if isinstance(screen, VaultScreen) and screen.standing:
+                screen.agents_changed()
+
     def _spread(self, ids: frozenset[str]) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, VaultScreen) and screen.is_mounted:
+            if isinstance(screen, VaultScreen) and screen.standing:
                 screen.memories_changed(ids)
 
     def _tell_screens_of_connection(self) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, VaultScreen) and screen.is_mounted:
+            if isinstance(screen, VaultScreen) and screen.standing:
                 screen.connection_changed()
 
     async def on_event(self, event: events.Event) -> None:
@@ -140,8 +151,26 @@ class MemvaultApp(App[int]):
     async def _ask_status(self) -> None:
         try:
             self.take_status(await self.gateway.status())
+            if self.status is not None and self.status.state == "unlocked":
+                self._take_asking(
+                    tuple(a.name for a in await self.gateway.agents() if a.standing == "pending")
+                )
         except MemvaultError as error:
             self.log(error.code)
+
+    def _take_asking(self, names: tuple[str, ...]) -> None:
+        """Announce agents that were not asking before, once each."""
+        fresh = [name for name in names if name not in self.asking]
+        self.asking = names
+        self._tell_screens_of_connection()
+        if fresh and getattr(self.screen, "PLACE", "") != "agents":
+            listed = ", ".join(fresh)
+            words = n_(
+                "{names} asks to be let in: 8 shows what may be done.",
+                "{names} ask to be let in: 8 shows what may be done.",
+                len(fresh),
+            )
+            self.say(words.format(names=listed))
 
     def _route(self, state: str) -> None:
         """Show what the vault's state asks for; leave a screen alone that already fits."""
@@ -172,11 +201,25 @@ class MemvaultApp(App[int]):
         self._show_only(BrowseScreen())
         self.refresh_status()
 
+    def go(self, place: str) -> None:
+        """Close what stands over the list of memories, then show the screen of `place` over it."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if place == "inbox":
+            from memvault_tui.screens.inbox import InboxScreen
+
+            self.push_screen(InboxScreen())
+        elif place == "agents":
+            from memvault_tui.screens.agents import AgentsScreen
+
+            self.push_screen(AgentsScreen())
+
     def show_locked(self) -> None:
         """Drop every screen with content now, then ask for a key."""
         from memvault_tui.screens.locked import LockedScreen
 
         self.status = None
+        self.asking = ()
         self._held_news = None
         self.clear_notifications()
         if not isinstance(self.screen, LockedScreen):
@@ -257,7 +300,13 @@ class MemvaultApp(App[int]):
     def places(self) -> tuple[str, ...]:
         """The places whose actions work on the screen that is shown."""
         place = getattr(self.screen, "PLACE", "")
-        moving = ("list",) if place in ("browse", "inbox") else ("sheet",) if place == "memory" else ()
+        moving = (
+            ("list",)
+            if place in ("browse", "inbox", "agents", "written")
+            else ("sheet",)
+            if place == "memory"
+            else ()
+        )
         return (place, *moving, EVERYWHERE)
 
     def action_help(self) -> None:
@@ -280,7 +329,7 @@ class MemvaultApp(App[int]):
 
     def _legend(self) -> list[tuple[str, str, str, str]]:
         """(id, word, note, letter) for what stands in the columns of a list."""
-        if getattr(self.screen, "PLACE", "") not in ("browse", "inbox"):
+        if getattr(self.screen, "PLACE", "") not in ("browse", "inbox", "written"):
             return []
         from memvault_tui.words import KIND_WORDS, STATUS_WORDS, kind_letter, status_letter, word
 

@@ -7,6 +7,7 @@ what arrives unasked is handed to `post`. Every method raises memvault.errors.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,13 +15,23 @@ from typing import Any
 
 from textual.message import Message
 
+from memvault import agent_tokens
 from memvault.async_client import AsyncClient
 from memvault.client import Progress
-from memvault.errors import MemvaultError
+from memvault.errors import MemvaultError, UnsafePath
 from memvault.text import visible
 from memvault_tui.answers import Added, Created, Deletion, Found, Probe, Report, Status, Undone
-from memvault_tui.news import Connected, ConnectionLost, MemoriesChanged, StateChanged, Unreachable
-from memvault_tui.records import Facets, History, Memory, Page, Recall, text, texts
+from memvault_tui.grants import Agent, Judgement, Rests
+from memvault_tui.i18n import _
+from memvault_tui.news import (
+    AgentsChanged,
+    Connected,
+    ConnectionLost,
+    MemoriesChanged,
+    StateChanged,
+    Unreachable,
+)
+from memvault_tui.records import Checked, Facets, History, Memory, Page, Recall, text, texts
 
 FIRST_RETRY_S = 0.1
 LONGEST_RETRY_S = 5.0
@@ -79,7 +90,9 @@ class Gateway:
             await self._client.close()
 
     def _hear(self, method: str, params: Mapping[str, Any]) -> None:
-        if method == "changed":
+        if method == "changed" and params.get("reason") == "grant":
+            self._post(AgentsChanged())
+        elif method == "changed":
             self._post(MemoriesChanged(frozenset(texts(params.get("ids")))))
         elif method == "state":
             self._post(StateChanged(text(params.get("state"))))
@@ -137,8 +150,9 @@ class Gateway:
         )
         return Memory.read(answer)
 
-    async def verify(self, memory_id: str) -> Memory:
-        return Memory.read(await self._call("memory.verify", id=memory_id))
+    async def verify(self, memory_id: str, sure: bool | None = None) -> Checked:
+        """`sure`: the person says so, whatever was found."""
+        return Checked.read(await self._call("memory.verify", id=memory_id, sure=sure))
 
     async def switch(self, memory_id: str, on: bool) -> Memory:
         return Memory.read(await self._call("memory.enable" if on else "memory.disable", id=memory_id))
@@ -167,6 +181,57 @@ class Gateway:
 
     async def reject(self, memory_id: str) -> None:
         await self._call("review.reject", id=memory_id)
+
+    # agents
+
+    async def agents(self) -> tuple[Agent, ...]:
+        return Agent.read_all(await self._call("agents.list"))
+
+    async def judgement(self, name: str) -> Judgement:
+        return Judgement.read(await self._call("agents.report", name=name))
+
+    async def rests_on(self, name: str) -> Rests:
+        return Rests.read(await self._call("agents.written", name=name))
+
+    async def let_in(self, name: str, rights: Mapping[str, Any]) -> None:
+        """Give a grant and keep its token where the agent finds it. Raises UnsafePath when that fails."""
+        await self._keep(name, await self._call("agents.approve", name=name, **rights))
+
+    async def set_rights(self, name: str, rights: Mapping[str, Any]) -> None:
+        await self._call("agents.set", name=name, **rights)
+
+    async def rotate(self, name: str) -> None:
+        """As `let_in`, for an agent that has a grant."""
+        await self._keep(name, await self._call("agents.rotate", name=name))
+
+    async def _keep(self, name: str, answer: Mapping[str, Any]) -> None:
+        try:
+            await asyncio.to_thread(agent_tokens.keep, self._client.layout, name, str(answer["token"]))
+        except (OSError, UnsafePath) as error:
+            raise UnsafePath(
+                _("It is let in, but its token could not be kept on this machine."),
+                _("Make the folder of tokens yours alone, with room in it; then t makes another token."),
+            ) from error
+
+    async def shut_out(self, name: str) -> None:
+        await self._call("agents.revoke", name=name)
+        await self._drop(name)
+
+    async def forget_agent(self, name: str) -> None:
+        await self._call("agents.remove", name=name)
+        await self._drop(name)
+
+    async def _drop(self, name: str) -> None:
+        """Its token opens nothing any more, so that a file that cannot be removed does no harm."""
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(agent_tokens.drop, self._client.layout, name)
+
+    async def quarantine(self, name: str, on: bool) -> None:
+        await self._call("agents.quarantine", name=name, on=on)
+
+    async def purge(self, name: str, confirmed: bool) -> Deletion:
+        """Erase what rests on the agent alone; `confirmed`: also what the person confirmed."""
+        return Deletion.read(await self._call("agents.purge", name=name, confirmed=confirmed))
 
     # import
 

@@ -15,6 +15,7 @@ from wcwidth import iter_graphemes, wcswidth
 from memvault.text import visible
 from memvault_tui.columns import Columns
 from memvault_tui.i18n import _
+from memvault_tui.reasons import short_reason
 from memvault_tui.records import Memory
 from memvault_tui.words import KIND_WORDS, STATUS_WORDS, age, kind_letter, status_letter, word
 
@@ -152,6 +153,8 @@ def note(memory: Memory, marks: Marks, written: bool) -> Cell:
     """The one thing to know about a row, as (words, role); `written`: the row has its status in words."""
     if memory.status == "conflict":
         return _("contradicts"), "bad"
+    if reason := short_reason(memory):
+        return reason, "warn"
     if memory.needs_check:
         return _("(verify first)"), "warn"
     if memory.status not in ("active", "", marks.expected) and not written:

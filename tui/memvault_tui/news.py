@@ -34,6 +34,10 @@ class MemoriesChanged(Message):
         super().__init__()
 
 
+class AgentsChanged(Message):
+    """A grant was asked for, given, changed or taken back."""
+
+
 class StateChanged(Message):
     """The vault was locked or unlocked."""
 

@@ -74,6 +74,19 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What somebody gave as evidence against a memory."""
+
+    at: str
+    actor: str
+    text: str
+
+    @classmethod
+    def read(cls, data: Json) -> Doubt:
+        return cls(text(data.get("at")), text(data.get("actor")), text(data.get("text")))
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One memory, flat as on the wire; `hidden` says that its text held characters that do not show."""
 
@@ -109,6 +122,10 @@ class Memory:
     failure: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     verify_first: bool = False
+    because: str = ""
+    """Why it is in a list: in the inbox candidate, replaced, flagged, expiring; else a part of `grants`."""
+    due_at: str | None = None
+    notes: tuple[Doubt, ...] = ()
     hidden: bool = False
 
     @property
@@ -154,8 +171,26 @@ class Memory:
             failure=tuple((name, text(value)) for name, value in failure.items() if value),
             flags=texts(data.get("flags")),
             verify_first=data.get("verify_first") is True,
+            because=text(data.get("because")),
+            due_at=_opt(data, "due_at"),
+            notes=tuple(Doubt.read(_dict(item)) for item in _list(data.get("notes"))),
             hidden=any(isinstance(value, str) and visible(value) != value for value in data.values()),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A memory after a check; `failed` names what was not as it says."""
+
+    memory: Memory
+    verified: bool
+    failed: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, data: Json) -> Checked:
+        checks = [_dict(item) for item in _list(data.get("checks"))]
+        failed = [text(check.get("what")) for check in checks if check.get("state") in ("changed", "missing")]
+        return cls(Memory.read(data), data.get("verified") is not False, tuple(failed))
 
 
 @dataclass(frozen=True, slots=True)

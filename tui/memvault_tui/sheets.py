@@ -11,6 +11,7 @@ from datetime import datetime
 from memvault_tui.diff import word_diff, wrap_cells
 from memvault_tui.i18n import N_, _, n_
 from memvault_tui.lines import Cell, Row, cut, fit, width, wrap
+from memvault_tui.reasons import actor_words, long_reason
 from memvault_tui.records import History, Memory, Recall, Source, Version
 from memvault_tui.words import (
     AUTHORITY_WORDS,
@@ -118,6 +119,21 @@ def summary(memory: Memory, cells: int) -> list[Row]:
         more = f" +{len(memory.sources) - 1}" if len(memory.sources) > 1 else ""
         rows += labelled(_("from"), line + more, cells, "dim", label_cells=margin)
     return rows
+
+
+def waiting(memory: Memory, proposed_by: str, cells: int) -> list[Row]:
+    """Why it is in the inbox, who proposed it, and what was said against it; then an empty line."""
+    reason = long_reason(memory)
+    if not reason:
+        return []
+    rows: list[Row] = [((line, "warn"),) for line in wrap(reason, cells)]
+    if proposed_by not in ("", "person"):
+        by = _("Brought in by {name}.").format(name=actor_words(proposed_by))
+        rows += [((line, "dim"),) for line in wrap(by, cells)]
+    for doubt in memory.notes:
+        said = f"{actor_words(doubt.actor)}, {day(doubt.at)}: “{doubt.text}”"
+        rows += [((line, "plain"),) for line in wrap(said, cells)]
+    return [*rows, ()]
 
 
 def _facts(memory: Memory, now: datetime) -> list[tuple[str, str]]:

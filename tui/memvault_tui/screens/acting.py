@@ -10,7 +10,7 @@ from abc import abstractmethod
 from functools import partial
 
 from memvault_tui.i18n import _, n_
-from memvault_tui.records import Memory
+from memvault_tui.records import Checked, Memory
 from memvault_tui.screens.base import Working
 
 
@@ -57,11 +57,25 @@ class ActsOnMemories(Working):
             self.act(lambda: self._verify(targets))
 
     async def _verify(self, ids: list[str]) -> None:
-        done = [await self.as_person(partial(self.gateway.verify, memory_id)) for memory_id in ids]
-        self.changed_here(done)
-        self.memvault.say(
-            n_("{n} memory verified as of today.", "{n} memories verified as of today.", len(done))
-        )
+        found = [await self.as_person(partial(self.gateway.verify, memory_id)) for memory_id in ids]
+        doubtful = [one for one in found if not one.verified]
+        if doubtful and await self._still_true(doubtful):
+            again = {
+                one.memory.id: await self.as_person(partial(self.gateway.verify, one.memory.id, True))
+                for one in doubtful
+            }
+            found = [again.get(one.memory.id, one) for one in found]
+        self.changed_here([one.memory for one in found])
+        done = sum(one.verified for one in found)
+        self.memvault.say(n_("{n} memory verified as of today.", "{n} memories verified as of today.", done))
+
+    async def _still_true(self, doubtful: list[Checked]) -> bool:
+        from memvault_tui.screens.dialogs import YesNo
+
+        failed = [what for one in doubtful for what in one.failed]
+        listed = "\n".join(failed[:5]) + ("\n…" if len(failed) > 5 else "")
+        question = _("Not as the memory says:\n{list}\nIs it still true all the same?").format(list=listed)
+        return await self.memvault.push_screen_wait(YesNo(question, _("Still true"), _("Cancel")))
 
     def action_switch(self) -> None:
         current = self.current_memory()

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen, Screen
 
 from memvault.errors import Locked, MemvaultError
 from memvault_tui.actions import EVERYWHERE, footer_of
-from memvault_tui.i18n import _
+from memvault_tui.i18n import _, n_
 from memvault_tui.lines import Cell, Row
 from memvault_tui.widgets.bars import KeyBar
 from memvault_tui.words import span
@@ -109,8 +109,11 @@ class VaultScreen(Working, Screen[Result]):
     def memories_changed(self, ids: frozenset[str]) -> None:
         """News from the daemon; an empty set means many."""
 
+    def agents_changed(self) -> None:
+        """A grant is different."""
+
     def connection_changed(self) -> None:
-        """The connection was lost or stands again."""
+        """The connection was lost or stands again, or another agent asks."""
 
 
 class Dialog(Working, ModalScreen[Result]):
@@ -127,12 +130,15 @@ class Dialog(Working, ModalScreen[Result]):
         """The widgets stand: focus one."""
 
 
-def state_cells(app: MemvaultApp) -> Row:
-    """Connection, lock and model state for the right end of a title line."""
+def state_cells(app: MemvaultApp, asking: bool = True) -> Row:
+    """Connection, lock and model state, and who asks to be let in, for the right end of a title line."""
     if not app.connected:
         return ((_("connecting again…") + " ", "warn"),)
     cells: list[Cell] = []
     status = app.status
+    if asking and app.asking:
+        asks = n_("{n} agent asks (8)", "{n} agents ask (8)", len(app.asking))
+        cells.append((asks + "  ", "warn"))
     if status is not None and status.pending:
         cells.append((_("learning {n}").format(n=f"{status.pending:,}") + "  ", "dim"))
     left = app.locks_in_s

@@ -315,9 +315,10 @@ class BrowseScreen(ActsOnMemories, Narrowing, VaultScreen[None]):
             self.memvault.refresh_status()
 
     def action_inbox(self) -> None:
-        from memvault_tui.screens.inbox import InboxScreen
+        self.memvault.go("inbox")
 
-        self.memvault.push_screen(InboxScreen())
+    def action_agents(self) -> None:
+        self.memvault.go("agents")
 
     # searching
 

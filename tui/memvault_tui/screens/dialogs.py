@@ -155,14 +155,14 @@ class TypedDeletion(Dialog[bool]):
 
     def __init__(self, claims: Sequence[str], total: int, older_backups: Sequence[str]) -> None:
         super().__init__()
-        self._claims = list(claims)
-        self._total = total
+        self.claims = list(claims)[:3]
+        self.total = total
         self._backups = list(older_backups)
         self.word = "delete" if total == 1 else f"delete {total}"
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="deletion"):
-            yield Sheet(self._told, id="question")
+            yield Sheet(self.told, id="question")
             yield Field(placeholder=self.word, id="word", compact=True)
             with Horizontal(classes="buttons"):
                 yield Button(_("Cancel"), id="no", compact=True)
@@ -171,29 +171,31 @@ class TypedDeletion(Dialog[bool]):
     def begin(self) -> None:
         self.query_one("#no").focus()
 
-    def _told(self, cells: int) -> list[Row]:
-        title = n_("Delete {n} memory for good?", "Delete {n} memories for good?", self._total)
+    def told(self, cells: int) -> list[Row]:
+        """What goes, what remains, and the word to type."""
+        title = n_("Delete {n} memory for good?", "Delete {n} memories for good?", self.total)
         rows: list[Row] = [((title, "bad"),), ()]
-        rows += [((fit(claim, cells), "plain"),) for claim in self._claims[:3]]
-        if self._total > len(self._claims[:3]):
-            more = self._total - len(self._claims[:3])
+        rows += [((fit(claim, cells), "plain"),) for claim in self.claims]
+        if self.total > len(self.claims):
+            more = self.total - len(self.claims)
             rows.append(((n_("and {n} more", "and {n} more", more), "dim"),))
         rows.append(())
         remains = _("Gone: text, sources, versions, vectors. It cannot be undone.")
         rows += [((line, "plain"),) for line in wrap(remains, cells)]
         kept = _("Left: a tombstone, which holds no text and keeps it from coming back.")
         rows += [((line, "dim"),) for line in wrap(kept, cells)]
-        if self._backups:
-            count = n_(
-                "{n} older backup still holds it:", "{n} older backups still hold it:", len(self._backups)
-            )
-            rows.append(((count, "warn"),))
-            rows += [(("  " + fit(name, cells - 2), "warn"),) for name in self._backups[:4]]
-        else:
-            rows.append(((_("No older backup holds it."), "dim"),))
+        rows += self.backup_rows(cells)
         rows.append(())
         rows.append(((_("To do it, type: {word}").format(word=self.word), "strong"),))
         return rows
+
+    def backup_rows(self, cells: int) -> list[Row]:
+        """The older backups that still hold what goes."""
+        if not self._backups:
+            return [((_("No older backup holds it."), "dim"),)]
+        count = n_("{n} older backup still holds it:", "{n} older backups still hold it:", len(self._backups))
+        listed: list[Row] = [(("  " + fit(name, cells - 2), "warn"),) for name in self._backups[:4]]
+        return [((count, "warn"),), *listed]
 
     @property
     def _typed(self) -> bool:

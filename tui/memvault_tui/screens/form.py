@@ -9,6 +9,7 @@ from typing import Any
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
 from textual.widgets import Input, Label, Select, TextArea
 
 from memvault.clock import parse
@@ -50,6 +51,12 @@ def problem_of(values: Mapping[str, str]) -> tuple[str, str] | None:
         except Usage:
             return "expires_at", _("Not a date: write it as 2027-03-01.")
     return None
+
+
+def chosen(form: Screen[Any], name: str) -> str | None:
+    """The value picked in the form's Select of this name; None when nothing is."""
+    value: Any = form.query_one(f"#{name}", Select).value  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return value if isinstance(value, str) else None
 
 
 class MemoryForm(VaultScreen[Result]):
@@ -202,20 +209,16 @@ class AddForm(MemoryForm[str | None]):
                 levels, value=Sensitivity.INTERNAL.value, allow_blank=False, id="sensitivity", compact=True
             )
 
-    def _chosen(self, name: str) -> str | None:
-        value: Any = self.query_one(f"#{name}", Select).value  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return value if isinstance(value, str) else None
-
     def save(self) -> None:
         for name, words in (
             ("kind", _("Choose what kind of memory this is.")),
             ("scope", _("Choose its scope.")),
         ):
-            if self._chosen(name) is None:
+            if chosen(self, name) is None:
                 self.complain(name, words)
                 return
         fields: dict[str, Any] = {name: text for name, text in self.values().items() if text}
-        fields |= {name: self._chosen(name) for name in ("kind", "scope", "sensitivity")}
+        fields |= {name: chosen(self, name) for name in ("kind", "scope", "sensitivity")}
         fields["source"] = {"type": "user", "ref": "tui", "evidence": fields["content"]}
         self.act(lambda: self._send(fields), "save", exclusive=True)
 

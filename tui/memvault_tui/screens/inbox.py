@@ -1,4 +1,4 @@
-"""Inbox: candidates that wait for the person, confirmed or rejected one after another."""
+"""Inbox: what waits for the person, with the reason for each, decided one after another."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 
+from memvault.errors import NotFound
 from memvault_tui.actions import bindings_of
 from memvault_tui.i18n import _, n_
+from memvault_tui.reasons import can_be_confirmed, can_be_rejected
 from memvault_tui.records import Memory
 from memvault_tui.screens.acting import ActsOnMemories
 from memvault_tui.screens.base import VaultScreen, state_cells
-from memvault_tui.sheets import full_text, sources, summary
+from memvault_tui.sheets import full_text, sources, summary, waiting
 from memvault_tui.widgets.bars import Bar
 from memvault_tui.widgets.memory_list import PAGE_ROWS, MemoryList
 from memvault_tui.widgets.sheet import Sheet
@@ -25,6 +27,10 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     PLACE = "inbox"
     BINDINGS = [*bindings_of("inbox")]  # noqa: RUF012 (Textual reads it)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._proposers: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         yield Bar(self.title_cells(_("Inbox")), id="head")
@@ -94,10 +100,33 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
         detail = self.query_one("#detail", Sheet)
         if memory is None:
             detail.show(None)
-        elif self.has_class("wide"):
-            detail.show(lambda cells: [*full_text(memory, cells, utc_now()), (), *sources(memory, cells)])
+            return
+        proposer = self._proposers.get(memory.id)
+        if proposer is None:
+            self.act(lambda: self._ask_proposer(memory.id), "proposer", exclusive=True)
+        by = proposer or ""
+        if self.has_class("wide"):
+            detail.show(
+                lambda cells: [
+                    *waiting(memory, by, cells),
+                    *full_text(memory, cells, utc_now()),
+                    (),
+                    *sources(memory, cells),
+                ]
+            )
         else:
-            detail.show(lambda cells: summary(memory, cells))
+            detail.show(lambda cells: [*waiting(memory, by, cells), *summary(memory, cells)])
+
+    async def _ask_proposer(self, memory_id: str) -> None:
+        """Who brought it in first, for the detail of the memory under the cursor."""
+        try:
+            history = await self.gateway.history(memory_id)
+        except NotFound:
+            return
+        self._proposers[memory_id] = history.events[0].actor if history.events else ""
+        current = self.listing.current
+        if current is not None and current.id == memory_id:
+            self._show_detail(current)
 
     @on(MemoryList.Opened)
     def action_open(self) -> None:
@@ -118,8 +147,12 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     def action_confirm(self) -> None:
         current = self.listing.current
-        if current is not None:
+        if current is None:
+            return
+        if can_be_confirmed(current):
             self.act(lambda: self._confirm(current.id))
+        else:
+            self.memvault.say(_("It is a memory already: v checks it, e corrects it."))
 
     async def _confirm(self, memory_id: str) -> None:
         await self.as_person(lambda: self.gateway.confirm(memory_id))
@@ -128,8 +161,14 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
 
     def action_reject(self) -> None:
         current = self.listing.current
-        if current is not None:
+        if current is None:
+            return
+        if can_be_rejected(current):
             self.act(lambda: self._reject(current.id))
+        else:
+            self.memvault.say(
+                _("It is a memory already: enter opens it, x there switches it off, D deletes it.")
+            )
 
     async def _reject(self, memory_id: str) -> None:
         from memvault_tui.screens.dialogs import YesNo
@@ -140,8 +179,17 @@ class InboxScreen(ActsOnMemories, VaultScreen[None]):
             self.memvault.say(_("Rejected."))
             await self._load()
 
+    def action_skip(self) -> None:
+        if self.listing.cursor + 1 < self.listing.total:
+            self.listing.move_to(self.listing.cursor + 1)
+        else:
+            self.memvault.say(_("That was the last one."))
+
     def action_browse(self) -> None:
         self.dismiss()
+
+    def action_agents(self) -> None:
+        self.memvault.go("agents")
 
     def action_back(self) -> None:
         self.dismiss()

@@ -24,7 +24,7 @@ NAMES = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "opencode
 
 
 @command("connect")
-@click.argument("host", required=False, type=choice(NAMES))
+@click.argument("host", metavar="[HOST]", required=False, type=choice(NAMES))
 @click.option("--agent", metavar="NAME", help="The agent's name in this vault (default: the host's).")
 @click.option("--remove", is_flag=True, help="Take memvault out of the host and shut its agent out.")
 @click.option("--print", "only_print", is_flag=True, help="Only print what would be written.")

@@ -41,7 +41,7 @@ SIGHTINGS = 2
 """Independent observations that promote."""
 
 LAPSE_AFTER = timedelta(days=30)
-"""A candidate that nobody confirmed or proposed again for so long goes, without a tombstone."""
+"""A candidate that nobody confirmed, and no independent source bore out, goes, without a tombstone."""
 
 TURN = timedelta(minutes=10)
 """How long a source that names no turn counts as one."""
