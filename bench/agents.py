@@ -155,21 +155,27 @@ async def drive_reference(
         return
     file = folder / "memory.jsonl"
     reference_memory.write_file(file, texts)
-    short = chosen.seconds / 4
+    try:
+        await _search_reference(command, file, questions, chosen, found)
+        found.reference_writes = await reference_memory.lost_writes(command, file, WRITES)
+    except reference_memory.Died as death:
+        found.missing = str(death)
+
+
+async def _search_reference(
+    command: list[str], file: Path, questions: list[str], chosen: Any, found: Found
+) -> None:
+    """Ask until one way of asking ends the server. Raises Died when it does not even start."""
     async with reference_memory.serving(command, file) as server:
         for name, clients, asked in (
             ("alone", 1, cycle(questions)),
             ("one_word", 1, reference_memory.longest_words(cycle(questions))),
             ("together", chosen.agents, cycle(questions)),
         ):
-            found.reference[name] = await reference_memory.search(server, asked, clients, short)
+            found.reference[name] = await reference_memory.search(server, asked, clients, chosen.seconds / 4)
             if found.reference[name].died:
-                break
+                return
             found.reference_rss_mb = peak_mb(server.process.pid)
-    try:
-        found.reference_writes = await reference_memory.lost_writes(command, file, WRITES)
-    except reference_memory.Died as death:
-        found.missing = f"two writers: {death}"
 
 
 def drive_fts5(folder: Path, texts: list[str], questions: list[str], chosen: Any) -> dict[str, Asked]:

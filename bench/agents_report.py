@@ -61,9 +61,8 @@ def percentiles(times_ms: Sequence[float]) -> tuple[float, float, float]:
 def show(found: Found, memories: int, agents: int, think_s: float) -> None:
     """Every figure as a JSON line, then the tables."""
     _lines(found)
-    print(
-        f"\n{memories:,} memories, {agents} agents; when paced, {think_s / 2:g} to {think_s * 1.5:g} s of thought\n"
-    )
+    thought = f"{think_s / 2:g} to {think_s * 1.5:g} s of thought"
+    print(f"\n{memories:,} memories, {agents} agents; when paced, {thought}\n")
     _print_mix(found)
     _print_state(found)
     _print_beside(found, agents)
@@ -172,7 +171,8 @@ def _print_beside(found: Found, agents: int) -> None:
         for name, asked in all_asked.items():
             told = f"{system}, one word of it" if name == "one_word" else system
             _row(told, _clients(name, agents), *_asked(asked))
-    print(f"\nReference: {PACKAGE} {VERSION}{f' was not run: {found.missing}' if found.missing else ''}\n")
+    ended = f" was not run to its end: {found.missing}" if found.missing else ""
+    print(f"\nReference: {PACKAGE} {VERSION}{ended}\n")
     _print_ratios(found, agents)
     if found.reference:
         print(f"* reference server, most memory: {found.reference_rss_mb:.0f} MB")

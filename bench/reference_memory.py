@@ -7,6 +7,7 @@ in one file of JSON lines, which it reads at every call and writes whole at ever
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import json
 import re
@@ -14,7 +15,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -114,11 +114,15 @@ class Server:
         number = next(self._numbers)
         reply: asyncio.Future[tuple[dict[str, Any], int]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = reply
-        await self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         try:
+            await self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
             return await asyncio.wait_for(reply, PATIENCE_S)
         except TimeoutError as error:
             raise Died(f"no answer within {PATIENCE_S:.0f} s") from error
+        except Died:
+            if reply.done():
+                reply.exception()  # the listener said so as well
+            raise
         finally:
             del self._waiting[number]
 
@@ -155,13 +159,13 @@ class Server:
     async def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        if self.process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
             self.process.terminate()
         await self.process.wait()
         await self._listener
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def serving(command: Sequence[str], file: Path) -> AsyncIterator[Server]:
     """A server on `file`, greeted; ended at the end."""
     process = await asyncio.create_subprocess_exec(

@@ -14,6 +14,7 @@ from textual.widgets import Button
 from memvault.client import Client
 from memvault_tui.actions import ACTIONS, EVERYWHERE, actions_of
 from memvault_tui.records import History, Memory, Page
+from memvault_tui.screens.agents import AgentsScreen
 from memvault_tui.screens.browse import BrowseScreen
 from memvault_tui.screens.dialogs import Choice
 from memvault_tui.screens.first_run import HowItOpens, OfferImport, RecoveryCode
@@ -23,6 +24,7 @@ from memvault_tui.screens.inbox import InboxScreen
 from memvault_tui.screens.locked import LockedScreen
 from memvault_tui.screens.memory import MemoryScreen
 from memvault_tui.screens.why import WhyScreen
+from memvault_tui.screens.written import WrittenScreen
 from memvault_tui.themes import DARK, LIGHT
 from memvault_tui.widgets.fields import Field
 from memvault_tui.widgets.memory_list import MemoryList
@@ -118,7 +120,13 @@ async def test_first_run_offers_what_is_found_and_looks_before_importing(
         await driver.sees("ship.sh")
 
 
+def content() -> list[object]:
+    """Every record in this process, those that other tests are parametrized with included."""
+    return [item for item in gc.get_objects() if isinstance(item, Memory | Page | History)]
+
+
 async def test_locking_drops_all_content_at_once(vault: Vault, tui: OpenTui) -> None:
+    before = {id(item) for item in content()}
     vault.add("the combination is 4711", why="written on the wall")
     async with tui(vault.home) as driver:
         await driver.sees("the combination is 4711")
@@ -136,8 +144,7 @@ async def test_locking_drops_all_content_at_once(vault: Vault, tui: OpenTui) -> 
             assert not any("4711" in str(sheet.rows) for sheet in screen.query(Sheet))
         driver.app.screen.query_one("#secret").focus()
         gc.collect()
-        held = [item for item in gc.get_objects() if isinstance(item, Memory | Page | History)]
-        assert held == []
+        assert [item for item in content() if id(item) not in before] == []
 
 
 async def test_a_wrong_passphrase_says_so_and_the_right_one_opens(vault: Vault, tui: OpenTui) -> None:
@@ -225,6 +232,8 @@ async def test_every_action_of_a_place_is_implemented_there() -> None:
         "dialog": [Choice, YesNo, TypedDeletion, Presence],
         "list": [MemoryList],
         "sheet": [Sheet],
+        "agents": [AgentsScreen],
+        "written": [WrittenScreen],
         EVERYWHERE: [MemvaultApp],
     }
     assert {place for action in ACTIONS for place in action.places} == set(owners)

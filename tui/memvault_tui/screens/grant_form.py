@@ -73,7 +73,7 @@ class GrantForm(VaultScreen[bool | None]):
             self.title_cells(_("Rights") if self._agent.let_in else _("Let in"), self._agent.name), id="head"
         )
         with VerticalScroll(id="form", can_focus=False):
-            yield Sheet(self._told, id="told")
+            yield Sheet(self._told, id="given")
             yield from self._choice("verbs", _("may"), {key: _(words) for key, words in VERBS.items()})
             yield from self._choice("scopes", _("scope"), {key: _(words) for key, words in SCOPES.items()})
             levels = {level.value: word(SENSITIVITY_WORDS, level) for level in Sensitivity}
