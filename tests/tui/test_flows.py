@@ -14,11 +14,12 @@ from textual.widgets import Button
 from memvault.client import Client
 from memvault_tui.actions import ACTIONS, EVERYWHERE, actions_of
 from memvault_tui.records import History, Memory, Page
-from memvault_tui.screens.agents import AgentsScreen
+from memvault_tui.screens.agents import AgentsScreen, TypedPurge
 from memvault_tui.screens.browse import BrowseScreen
 from memvault_tui.screens.dialogs import Choice
 from memvault_tui.screens.first_run import HowItOpens, OfferImport, RecoveryCode
 from memvault_tui.screens.form import AddForm, EditForm
+from memvault_tui.screens.grant_form import GrantForm
 from memvault_tui.screens.importing import ImportScreen
 from memvault_tui.screens.inbox import InboxScreen
 from memvault_tui.screens.locked import LockedScreen
@@ -26,6 +27,7 @@ from memvault_tui.screens.memory import MemoryScreen
 from memvault_tui.screens.why import WhyScreen
 from memvault_tui.screens.written import WrittenScreen
 from memvault_tui.themes import DARK, LIGHT
+from memvault_tui.widgets.agent_list import AgentList
 from memvault_tui.widgets.fields import Field
 from memvault_tui.widgets.memory_list import MemoryList
 from memvault_tui.widgets.sheet import Sheet
@@ -227,13 +229,13 @@ async def test_every_action_of_a_place_is_implemented_there() -> None:
         "memory": [MemoryScreen],
         "why": [WhyScreen],
         "inbox": [InboxScreen],
-        "locked": [LockedScreen, Presence],
-        "form": [EditForm, AddForm],
-        "dialog": [Choice, YesNo, TypedDeletion, Presence],
-        "list": [MemoryList],
-        "sheet": [Sheet],
         "agents": [AgentsScreen],
         "written": [WrittenScreen],
+        "locked": [LockedScreen, Presence],
+        "form": [EditForm, AddForm, GrantForm],
+        "dialog": [Choice, YesNo, TypedDeletion, TypedPurge, Presence],
+        "list": [MemoryList, AgentList],
+        "sheet": [Sheet],
         EVERYWHERE: [MemvaultApp],
     }
     assert {place for action in ACTIONS for place in action.places} == set(owners)
@@ -246,8 +248,9 @@ async def test_every_action_of_a_place_is_implemented_there() -> None:
 
 
 async def test_no_key_means_two_things_on_one_screen() -> None:
-    for place in ("browse", "memory", "why", "inbox", "locked", "form"):
-        moving = {"browse": "list", "inbox": "list", "memory": "sheet"}.get(place, "")
+    moves = {"browse": "list", "inbox": "list", "agents": "list", "written": "list", "memory": "sheet"}
+    for place in ("browse", "memory", "why", "inbox", "agents", "written", "locked", "form"):
+        moving = moves.get(place, "")
         keys = [key for action in actions_of(place, moving, EVERYWHERE) for key in action.keys]
         assert sorted(keys) == sorted(set(keys)), place
 

@@ -212,6 +212,7 @@ class MemvaultApp(App[int]):
         elif place == "agents":
             from memvault_tui.screens.agents import AgentsScreen
 
+            self.clear_notifications()  # what announced them is seen now
             self.push_screen(AgentsScreen())
 
     def show_locked(self) -> None:

@@ -184,7 +184,8 @@ def _let_go(child: subprocess.Popen[bytes]) -> None:
 def _last_words(child: subprocess.Popen[bytes]) -> str:
     """What a daemon that could not start said; it names files and rules, never memories."""
     said = child.stderr.read(2_000).decode("utf-8", "replace").strip() if child.stderr else ""
-    return said.rpartition("\n")[2].removeprefix("memvault: ") or "it gave no reason"
+    silent = "it gave no reason" if (child.returncode or 0) >= 0 else f"signal {-child.returncode} ended it"
+    return said.rpartition("\n")[2].removeprefix("memvault: ") or silent
 
 
 def replace(layout: HomeLayout) -> None:

@@ -100,6 +100,8 @@ class AgentsScreen(VaultScreen[None]):
 
     async def _load(self) -> None:
         agents = await self.gateway.agents()
+        if not self.standing:  # the screen was left meanwhile
+            return
         self._judged.clear()
         words = _("No agent was let in, and none asks. `memvault connect` brings one in.")
         self.listing.show(agents, words)
@@ -141,7 +143,8 @@ class AgentsScreen(VaultScreen[None]):
             self._judged[name] = await self.gateway.judgement(name)
         except NotFound:
             return
-        self._show_detail()
+        if self.standing:
+            self._show_detail()
 
     def _show_detail(self) -> None:
         agent, detail = self.listing.current, self.query_one("#detail", Sheet)

@@ -36,7 +36,9 @@ def forbidden(keeper: Keeper) -> list[Path]:
 async def in_time(start: Callable[[], Future[T]]) -> T | None:
     """The result of work on a lane, or None when the disk does not answer in time."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(start()), PATIENCE_S)
+        # Not wait_for: when the result comes in that moment it swallows a cancellation (Python 3.11).
+        async with asyncio.timeout(PATIENCE_S):
+            return await asyncio.wrap_future(start())
     except TimeoutError:
         return None
 

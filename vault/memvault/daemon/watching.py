@@ -108,7 +108,7 @@ class Watching:
 
     async def _work(self) -> None:
         step = self._all
-        while True:
+        while self._task is asyncio.current_task():
             try:
                 await step()
             except (Locked, VaultAbsent):
@@ -124,7 +124,8 @@ class Watching:
     async def _turn(self) -> None:
         """Wait until there is something to look at, or an hour; then look."""
         try:
-            await asyncio.wait_for(self._stir.wait(), SWEEP_S)
+            async with asyncio.timeout(SWEEP_S):
+                await self._stir.wait()
         except TimeoutError:
             await self._all()
             return
