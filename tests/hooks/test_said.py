@@ -79,6 +79,12 @@ def test_a_list_after_the_order_gives_its_items() -> None:
     assert [claim.content for claim in found] == ["提交信息写英文", "端口是 5433"]
 
 
+def test_an_order_that_points_to_nothing_of_the_users_is_none() -> None:
+    assert said.explicit("From now on keep to what it says:") == []
+    found = said.explicit("From now on follow these rules:\n- Use tabs in Makefiles.\n- Use pnpm for it.")
+    assert [claim.content for claim in found] == ["Use tabs in Makefiles.", "Use pnpm for it."]
+
+
 def test_no_more_than_three_of_one_prompt() -> None:
     prompt = "\n".join(f"Remember that service {n} listens on port {5000 + n}." for n in range(9))
     assert len(said.explicit(prompt)) == 3

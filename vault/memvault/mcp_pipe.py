@@ -1,9 +1,8 @@
 """`memvault mcp`: bytes from an agent host's pipe to the daemon's socket and back, where MCP is spoken.
 
-Runs alone under `python -I -S`, once for each agent: of the standard library only what starts in a few
-milliseconds, nothing of memvault (a test compares what is repeated here). Owns finding home and token,
-starting the daemon, and what an agent hears while there is none: `initialize` is said again for the host,
-what was under way gets an error, no request waits without end. Knows nothing of tools.
+Runs alone under `python -I -S`, once for each agent: only what starts in a few milliseconds, nothing of
+memvault (a test compares what is repeated here). Owns finding home and token, starting the daemon, and what
+an agent hears while there is none: no request waits without end. Knows nothing of tools.
 """
 
 from __future__ import annotations

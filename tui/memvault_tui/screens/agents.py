@@ -100,7 +100,7 @@ class AgentsScreen(VaultScreen[None]):
 
     async def _load(self) -> None:
         agents = await self.gateway.agents()
-        if not (self.standing and self.query("#list")):  # the screen was left meanwhile
+        if not self.standing:  # the screen was left meanwhile
             return
         self._judged.clear()
         words = _("No agent was let in, and none asks. `memvault connect` brings one in.")
@@ -115,8 +115,6 @@ class AgentsScreen(VaultScreen[None]):
         self.action_reload()
 
     def connection_changed(self) -> None:
-        if not (self.query("#head") and self.query("#list")):  # not composed yet, or left meanwhile
-            return
         asking = sum(agent.standing == "pending" for agent in self.listing.agents)
         let_in = sum(agent.let_in for agent in self.listing.agents)
         note = _("{n} let in").format(n=f"{let_in:,}")

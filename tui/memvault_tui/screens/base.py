@@ -49,7 +49,8 @@ class Working:
     def standing(self) -> bool:
         """Whether the screen has its widgets: not before it is composed, no more while it is taken away."""
         screen = cast(Screen[Any], self)
-        return screen in self.memvault.screen_stack and bool(screen.children)
+        # A screen has children of Textual's own before ours are there.
+        return screen in self.memvault.screen_stack and screen.is_mounted and bool(screen.children)
 
     def act(self, work: Work, group: str = "act", exclusive: bool = False) -> None:
         """Run `work` in the background; `exclusive` cancels what the group was doing."""

@@ -108,6 +108,8 @@ def _of_one(every: Sequence[Sentence], at: int, sentence: Sentence) -> list[Clai
     if text.endswith("?") and not _MAY_ASK.search(text):
         return []
     if found := _LEADS.match(text):
+        if text.endswith(":"):  # what holds comes after it, if anything of the user's does
+            return _pointed_at(every, at, listed=True)
         rest = found["rest"]
         kept = None if _UNSURE.search(rest) else claim_of(rest, found["order"], Kind.PREFERENCE)
         return [] if kept is None else [kept]
