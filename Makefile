@@ -49,7 +49,7 @@ whole: setup-dev node-tools ## Tests of the running program: daemons, commands, 
 	$(PYTEST) -m "slow and not (model or long)" --numprocesses auto --dist worksteal --durations 10 $(WHOLE:%=--ignore=%)
 
 # One process: every process would load its own copy of the model.
-model: setup-dev ## Tests with the real llama.cpp model
+model: setup-chat ## Tests with the real llama.cpp model
 	$(PYTEST) -m "model and not long" --durations 10
 
 # 660 MB the first time. Without a registry, or without network namespaces, the tests are skipped and say so.
