@@ -45,12 +45,22 @@ class Working:
     def gateway(self) -> Gateway:
         return self.memvault.gateway
 
+    _composed = False
+
     @property
     def standing(self) -> bool:
         """Whether the screen has its widgets: not before it is composed, no more while it is taken away."""
         screen = cast(Screen[Any], self)
-        # A screen has children of Textual's own before ours are there.
-        return screen in self.memvault.screen_stack and screen.is_mounted and bool(screen.children)
+        return self._composed and screen in self.memvault.screen_stack and bool(screen.children)
+
+    def on_mount(self) -> None:
+        """Begin, unless the screen was taken away (a lock, the end) before it had its widgets."""
+        self._composed = True  # Textual mounts a screen once all it composed stands.
+        if self.standing:
+            self.begin()
+
+    def begin(self) -> None:
+        """The widgets stand: focus one, ask for what is shown."""
 
     def act(self, work: Work, group: str = "act", exclusive: bool = False) -> None:
         """Run `work` in the background; `exclusive` cancels what the group was doing."""
@@ -84,14 +94,6 @@ class VaultScreen(Working, Screen[Result]):
     AUTO_FOCUS = ""
     PLACE: ClassVar[str] = ""
 
-    def on_mount(self) -> None:
-        """Begin, unless the screen was taken away (a lock, the end) before it had its widgets."""
-        if self.standing:
-            self.begin()
-
-    def begin(self) -> None:
-        """The widgets stand: focus one, ask for what is shown."""
-
     @property
     def unsaved(self) -> bool:
         """Whether leaving would lose something the person wrote."""
@@ -122,13 +124,6 @@ class Dialog(Working, ModalScreen[Result]):
 
     AUTO_FOCUS = ""
     PLACE: ClassVar[str] = "dialog"
-
-    def on_mount(self) -> None:
-        if self.standing:
-            self.begin()
-
-    def begin(self) -> None:
-        """The widgets stand: focus one."""
 
 
 def state_cells(app: MemvaultApp, asking: bool = True) -> Row:
