@@ -38,11 +38,24 @@ def test_a_session_of_its_own_began_when_it_was_started(start: Start) -> None:
     assert before - 4 <= began <= time.time()
 
 
-def test_a_process_belongs_to_the_sitting_of_its_sessions_leader(start: Start) -> None:
-    own, leader = sitting_began(os.getpid()), sitting_began(os.getsid(0))
-    assert own is not None
-    assert leader is not None
-    assert own == leader < (sitting_began(start("cat")) or 0)
+def test_a_process_belongs_to_the_sitting_of_its_sessions_leader(
+    tmp_path: Path, until: Callable[..., Any]
+) -> None:
+    script = f"read wait; sleep 60 & echo $! > {tmp_path}/child; wait"
+    leader = subprocess.Popen(["sh", "-c", script], start_new_session=True, stdin=subprocess.PIPE)
+    assert leader.stdin is not None
+    try:
+        born = sitting_began(leader.pid)
+        assert born is not None
+        until(lambda: time.time() > born + 2.5, "a later moment")
+        leader.stdin.write(b"go\n")
+        leader.stdin.flush()
+        child = int(until(lambda: _text(tmp_path / "child"), "the child"))
+        assert sitting_began(child) == born
+    finally:
+        leader.stdin.close()
+        os.killpg(leader.pid, signal.SIGTERM)
+        leader.wait(20)
 
 
 def test_what_an_agent_host_starts_belongs_to_the_hosts_sitting(
