@@ -51,7 +51,8 @@ class Working:
     def standing(self) -> bool:
         """Whether the screen has its widgets: not before it is composed, no more while it is taken away."""
         screen = cast(Screen[Any], self)
-        return self._composed and screen in self.memvault.screen_stack and bool(screen.children)
+        # Textual shows nothing (`display`) of what it is taking away.
+        return self._composed and screen.display and screen in self.memvault.screen_stack
 
     def on_mount(self) -> None:
         """Begin, unless the screen was taken away (a lock, the end) before it had its widgets."""
