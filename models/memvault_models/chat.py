@@ -12,7 +12,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -21,6 +21,7 @@ from memvault_models.errors import ChatFailed, ModelClosed, ModelError, ModelLoa
 from memvault_models.gguf_header import read_head
 from memvault_models.llama_api import api, forget_errors, recent_errors
 from memvault_models.runtime import default_workers
+from memvault_models.template_marks import finder, without_marks
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,6 @@ MOST_WAITING = 4
 """Questions that may wait for the one under way; a further one fails at once, so that nobody queues long."""
 
 _SEED = 1
-_BREAKS = 8
 
 
 class _Library(Protocol):
@@ -154,7 +154,7 @@ class LlamaChat:
         library.llama_set_abort_callback(model.ctx, self._kept, None)
         self._vocab = vocab = library.llama_model_get_vocab(model.model)
         controls = (token for token in range(model.n_vocab()) if library.llama_vocab_is_control(vocab, token))
-        self._marks = _marks(library.llama_vocab_get_text(vocab, token) for token in controls)
+        self._marks = finder(library.llama_vocab_get_text(vocab, token) for token in controls)
         self._library, self._model = library, model
 
     def _out_of_time(self) -> bool:
@@ -203,15 +203,7 @@ class LlamaChat:
 
     def _quiet(self, text: str) -> str:
         """`text` without anything that the tokeniser would take for a mark of the template."""
-        for _ in range(_BREAKS):
-            if self._marks is None or not self._marks.search(text):
-                return text
-            text = self._marks.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
-        raise ChatFailed("the text is made of template marks")
-
-
-def _marks(texts: Iterable[bytes]) -> re.Pattern[str] | None:
-    """What finds any of the model's control tokens, the longest first; None when it has none."""
-    found = {raw.decode("utf-8", "replace") for raw in texts}
-    names = sorted((name for name in found if len(name) > 1), key=lambda name: (-len(name), name))
-    return re.compile("|".join(map(re.escape, names))) if names else None
+        quiet = without_marks(text, self._marks)
+        if quiet is None:
+            raise ChatFailed("the text is made of template marks")
+        return quiet

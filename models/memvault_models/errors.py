@@ -9,6 +9,7 @@
     |-- ModelLoadFailed       model_load_failed      llama.cpp is absent or refuses the file
     |-- ModelInputInvalid     model_input_invalid    nothing in the text to embed
     |-- ChatFailed            chat_failed            no answer within the bounds that were set
+    |-- RerankFailed          rerank_failed          no scores within the bounds that were set
     `-- ModelClosed           model_closed           used after close()
 
 Messages name models, files and positions, never the text that was to be embedded.
@@ -86,8 +87,15 @@ class ChatFailed(ModelError):
     default_hint = "Use a smaller model, or none."
 
 
+class RerankFailed(ModelError):
+    """A reranker gave no scores within its bounds of time."""
+
+    code = "rerank_failed"
+    default_hint = "Use a smaller reranker, or none."
+
+
 class ModelClosed(ModelError):
-    """An embedder was used after it had been closed."""
+    """A model was used after it had been closed."""
 
     code = "model_closed"
     default_hint = "Open the model again."

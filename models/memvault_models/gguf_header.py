@@ -1,6 +1,8 @@
-"""Reads the key-value head of a GGUF file. Owns the bounds checks; must not read tensors or vocabularies.
+"""Reads the head of a GGUF file: its pairs, and the names of its tensors. Owns the bounds checks; must not
+read weights or vocabularies.
 
-Format: magic, u32 version, u64 tensor count, u64 pair count, then pairs of key, u32 type and value.
+Format: magic, u32 version, u64 tensor count, u64 pair count, then pairs of key, u32 type and value, then for
+each tensor its name, u32 dimensions, their u64 sizes, u32 type and u64 offset.
 Reference: the GGUF description of the ggml project, versions 2 and 3 (little-endian).
 """
 
@@ -8,6 +10,8 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -31,7 +35,10 @@ _SCALARS = {
 }
 _STRING, _ARRAY = 8, 9
 _MOST_PAIRS = 10_000
-_POOLING = {1: "mean", 2: "cls", 3: "last"}
+_MOST_TENSORS = 100_000
+_MOST_DIMENSIONS = 8
+_CLASSIFIER = frozenset({"cls.weight", "cls.output.weight"})
+_POOLING = {1: "mean", 2: "cls", 3: "last", 4: "rank"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +99,30 @@ class _Cursor:
 
 def read_head(path: Path) -> GgufHead:
     """Read dimensions, context and pooling. Raises ModelSourceMissing, ModelDamaged."""
+    with _opened(path) as cursor:
+        return _interpret(_read_pairs(cursor), path.name)
+
+
+def has_classifier(path: Path) -> bool:
+    """Whether there is a head that scores texts. Raises ModelSourceMissing, ModelDamaged."""
+    return not _CLASSIFIER.isdisjoint(read_tensor_names(path))
+
+
+def read_tensor_names(path: Path) -> frozenset[str]:
+    """The names of the tensors a file says it has. Raises ModelSourceMissing, ModelDamaged."""
+    with _opened(path) as cursor:
+        return _read_names(cursor)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Cursor]:
     try:
         with path.open("rb") as source, mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            pairs = _read_pairs(_Cursor(data, path.name))
+            yield _Cursor(data, path.name)
     except OSError as error:
         raise ModelSourceMissing(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise ModelDamaged(f"{path.name}: the file is empty") from error
-    return _interpret(pairs, path.name)
 
 
 def parse_pairs(data: bytes, name: str) -> dict[str, Scalar]:
@@ -107,14 +130,37 @@ def parse_pairs(data: bytes, name: str) -> dict[str, Scalar]:
     return _read_pairs(_Cursor(data, name))
 
 
+def parse_tensor_names(data: bytes, name: str) -> frozenset[str]:
+    """The same as `read_tensor_names` for a GGUF file in memory. Raises ModelDamaged."""
+    return _read_names(_Cursor(data, name))
+
+
+def _read_names(cursor: _Cursor) -> frozenset[str]:
+    count, _ = _read_both(cursor)
+    if count > _MOST_TENSORS:
+        raise ModelDamaged(f"{count} tensors are more than any model has")
+    names: set[str] = set()
+    for _ in range(count):
+        names.add(cursor.string())
+        dimensions = cursor.take("<I")
+        if dimensions > _MOST_DIMENSIONS:
+            raise ModelDamaged(f"a tensor of {dimensions} dimensions")
+        cursor.skip(8 * dimensions + 4 + 8)  # sizes, type, offset
+    return frozenset(names)
+
+
 def _read_pairs(cursor: _Cursor) -> dict[str, Scalar]:
+    return _read_both(cursor)[1]
+
+
+def _read_both(cursor: _Cursor) -> tuple[int, dict[str, Scalar]]:
+    """How many tensors follow, and the pairs before them."""
     if cursor.take("<4s") != b"GGUF":
         raise ModelDamaged("not a GGUF file: the magic differs")
     version = cursor.take("<I")
     if version not in (2, 3):
         raise ModelDamaged(f"GGUF version {version} is not supported")
-    cursor.take("<Q")
-    count = cursor.take("<Q")
+    tensors, count = cast("int", cursor.take("<Q")), cast("int", cursor.take("<Q"))
     if count > _MOST_PAIRS:
         raise ModelDamaged(f"{count} key-value pairs are more than any model has")
     pairs: dict[str, Scalar] = {}
@@ -123,7 +169,7 @@ def _read_pairs(cursor: _Cursor) -> dict[str, Scalar]:
         value = cursor.value(cursor.take("<I"))
         if value is not None:
             pairs[key] = value
-    return pairs
+    return tensors, pairs
 
 
 def _interpret(pairs: dict[str, Scalar], name: str) -> GgufHead:

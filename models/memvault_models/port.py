@@ -22,7 +22,8 @@ ShouldStop = Callable[[], bool]
 
 Role = Literal["query", "passage"]
 Language = Literal["zh", "ja", "ko", "en", "ru", "other"]
-Pooling = Literal["mean", "cls", "last"]
+Pooling = Literal["mean", "cls", "last", "rank"]
+"""How a text becomes one vector; with "rank" a pair of texts becomes one score: the model is a reranker."""
 
 ROLES: tuple[Role, ...] = ("query", "passage")
 LANGUAGES: tuple[Language, ...] = ("zh", "ja", "ko", "en", "ru", "other")

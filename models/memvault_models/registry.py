@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from memvault_models.container import find_resource
-from memvault_models.errors import ModelDamaged, ModelIdTaken, ModelSourceMissing
+from memvault_models.errors import ModelDamaged, ModelIdTaken, ModelLoadFailed, ModelSourceMissing
 from memvault_models.fake import FAKE_DIMS, FAKE_MODEL_ID, FakeEmbedder
 from memvault_models.fetch import ensure_entry, is_verified, model_path, models_dir
 from memvault_models.files import sha256_of, write_atomically
-from memvault_models.gguf_header import read_head
+from memvault_models.gguf_header import has_classifier, read_head
 from memvault_models.manifest import (
     DEFAULT_MODEL_ID,
     FileSource,
@@ -27,7 +27,13 @@ from memvault_models.manifest import (
 from memvault_models.means import Means, compute_means, neutral_means, read_means, shipped_means
 from memvault_models.port import Embedder, Pooling, Progress
 
+if TYPE_CHECKING:
+    from memvault_models.rerank import Reranker
+
 Availability = Literal["ready", "can_be_made", "can_be_fetched", "missing"]
+
+
+RERANKER_HINT = 'A reranker is named in config.toml: `reranker = "ID or path"` below `[recall]`.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,7 @@ class ModelInfo:
     """A line of the list: `ready` needs nothing more, `missing` cannot be had as things are."""
 
     id: str
+    role: Literal["embedder", "reranker"]
     origin: Literal["shipped", "user"]
     availability: Availability
     dimensions: int
@@ -51,6 +58,7 @@ def list_models(cache_dir: Path) -> list[ModelInfo]:
     return [
         ModelInfo(
             entry.id,
+            "reranker" if entry.pooling == "rank" else "embedder",
             "shipped" if entry.id in shipped else "user",
             _availability(entry, cache_dir),
             entry.dimensions,
@@ -103,13 +111,18 @@ def add_file(
 ) -> ModelEntry:
     """Record a user's own GGUF, used where it lies; its size, sha256 and dimensions are read from it.
 
-    `pooling` and `licence` are read from the file when not given (mean and "unknown" when it is silent).
+    `pooling` and `licence` are read from the file when not given (mean and "unknown" when it is silent). A
+    file with a classification head is a reranker (pooling "rank"), whatever else it says.
     Raises ModelSourceMissing, ModelDamaged, ModelIdTaken, ManifestInvalid (an id or prefix out of form).
     """
     whole = path.expanduser().resolve()
     if model_id.startswith("fake-hash-"):
         raise ModelIdTaken("ids that begin with fake-hash- belong to the test embedder")
     head = read_head(whole)
+    if has_classifier(whole):
+        pooling = "rank"
+    elif "rank" in (pooling, head.pooling):
+        raise ModelDamaged(f"{whole.name} calls itself a reranker and has no classification head")
     entry = ModelEntry(
         id=model_id,
         file=f"{model_id}.gguf",
@@ -142,7 +155,24 @@ def open_embedder(
     from memvault_models.runtime import LlamaEmbedder
 
     entry = load_manifest(cache_dir).get(model_id)
+    if entry.pooling == "rank":
+        raise ModelLoadFailed(f"{model_id} is a reranker: it embeds nothing", RERANKER_HINT)
     return LlamaEmbedder(entry, ensure_entry(entry, cache_dir, progress), workers)
+
+
+def open_reranker(name: str, folder: Path, cache_dir: Path) -> Reranker:
+    """Load a reranker: that of a manifest when `name` is an id, else a file, relative to `folder`.
+
+    Raises ModelSourceMissing, ModelDamaged, ManifestInvalid, ModelLoadFailed (not a reranker), OSError.
+    """
+    from memvault_models.rerank import Reranker
+
+    entry = next((entry for entry in load_manifest(cache_dir).model if entry.id == name), None)
+    if entry is None:
+        return Reranker(folder / Path(name).expanduser())
+    if entry.pooling != "rank":
+        raise ModelLoadFailed(f"{name} is an embedding model, not a reranker", "Name a reranker.")
+    return Reranker(ensure_entry(entry, cache_dir))
 
 
 def means_for(embedder: Embedder, cache_dir: Path, progress: Progress | None = None) -> Means:

@@ -14,12 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 
 import numpy as np
 
 from memvault_models.errors import ModelClosed, ModelDamaged, ModelLoadFailed
-from memvault_models.llama_api import Handle, LlamaApi, api, forget_errors, recent_errors
+from memvault_models.llama_api import Handle, LlamaApi, api, forget_errors, recent_errors, tokenize
 from memvault_models.manifest import ModelEntry
 from memvault_models.port import Matrix, Progress, ShouldStop, Vector
 from memvault_models.slot import Capacity, Slot
@@ -215,10 +214,4 @@ class LlamaEmbedder:
 
     def _tokenize(self, text: bytes, marks: bool) -> list[int]:
         """Token ids; marks written out in the text are text."""
-        most = len(text) + 8
-        tokens: Any = (self._api.llama_token * most)()
-        count = self._api.llama_tokenize(self._vocab, text, len(text), tokens, most, marks, False)
-        if count < 0:
-            tokens = (self._api.llama_token * -count)()
-            count = self._api.llama_tokenize(self._vocab, text, len(text), tokens, -count, marks, False)
-        return list(tokens[: max(count, 0)])
+        return tokenize(self._api, self._vocab, text, marks=marks, specials=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,25 @@ class Slot:
 
     def run(self, windows: list[list[int]]) -> list[Vector]:
         """One call into llama.cpp, one unit vector (dims,) a window. Raises ModelLoadFailed, ModelDamaged."""
+        self._compute(windows)
+        return [self._read(sequence) for sequence in range(len(windows))]
+
+    def outputs(self, window: list[int]) -> Vector:
+        """One call: what a classification head gives for a window, shape (dims,), as it is.
+
+        Raises ModelLoadFailed, ModelDamaged.
+        """
+        self._compute([window])
+        found = self._raw(0).copy()
+        if not np.isfinite(found).all():
+            raise ModelDamaged("the model gave a score that is no number")
+        return found
+
+    def stop_when(self, callback: Any) -> None:
+        """Ask a `ggml_abort_callback` while computing; the caller keeps it alive."""
+        self._api.llama_set_abort_callback(self._context, callback, None)
+
+    def _compute(self, windows: list[list[int]]) -> None:
         batch, at = self._batch, 0
         for sequence, window in enumerate(windows):
             for position, token in enumerate(window):
@@ -73,14 +93,17 @@ class Slot:
             status = self._api.llama_encode(self._context, batch)
         if status != 0:
             raise ModelLoadFailed(f"llama.cpp failed on {at} tokens with status {status}: {recent_errors()}")
-        return [self._read(sequence) for sequence in range(len(windows))]
 
     def _read(self, sequence: int) -> Vector:
-        pointer = self._api.llama_get_embeddings_seq(self._context, sequence)
-        if not pointer:
-            raise ModelLoadFailed(f"llama.cpp gave no embedding: {recent_errors()}")
-        raw = np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), (self._dims,))
+        raw = self._raw(sequence)
         norm = float(np.linalg.norm(raw))
         if not np.isfinite(norm) or norm == 0.0:
             raise ModelDamaged("the model gave a vector without a direction")
         return (raw / np.float32(norm)).astype(np.float32)
+
+    def _raw(self, sequence: int) -> Vector:
+        """A view into llama.cpp's memory, good until the next call."""
+        pointer = self._api.llama_get_embeddings_seq(self._context, sequence)
+        if not pointer:
+            raise ModelLoadFailed(f"llama.cpp gave no embedding: {recent_errors()}")
+        return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), (self._dims,))
