@@ -19,12 +19,16 @@ _EVIDENCE = re.compile(r"D(\d+):(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One memory of a set. `day` is a day number (1970-01-01 is 0), `group` a session or person."""
+    """One memory of a set. `day` is a day number (1970-01-01 is 0).
+
+    `thread` names the conversation it is a turn of, `turn` its position there.
+    """
 
     id: str
     text: str
     day: int = 0
-    group: str = ""
+    thread: str | None = None
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,15 @@ def _locomo(data: Path) -> Iterator[Pool]:
             if not (key.startswith("session_") and isinstance(turns, list)):
                 continue
             day = _day(conversation[f"{key}_date_time"], "%I:%M %p on %d %B, %Y")
-            passages.extend(Passage(turn["dia_id"], _turn(turn), day, key) for turn in turns)
+            passages.extend(Passage(t["dia_id"], _turn(t), day, key, at) for at, t in enumerate(turns))
         ids = {passage.id for passage in passages}
         asked: list[Question] = []
         for at, qa in enumerate(talk["qa"]):
             pairs = _EVIDENCE.findall(" ".join(qa["evidence"]))
             found = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in pairs) & ids
             if found:
-                asked.append(Question(f"{number}:{at}", qa["question"], found, kind=str(qa["category"])))
+                last = max(passage.day for passage in passages)
+                asked.append(Question(f"{number}:{at}", qa["question"], found, last, str(qa["category"])))
         yield Pool("locomo", str(talk.get("sample_id", number)), tuple(passages), tuple(asked))
 
 
@@ -137,7 +142,7 @@ def _longmemeval(data: Path) -> Iterator[Pool]:
         dated: list[tuple[int, str]] = []
         for turn in row["evidence"]:
             when = _day(turn["session_date"][:10], "%Y/%m/%d")
-            passages[turn["doc_id"]] = Passage(turn["doc_id"], turn["content"], when, turn["role"])
+            passages[turn["doc_id"]] = Passage(turn["doc_id"], turn["content"], when)
             dated.append((when, turn["doc_id"]))
         update = tuple(i for _, i in sorted(dated)) if row["question_type"] == "knowledge-update" else ()
         relevant = frozenset(i for _, i in dated)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.paths import cache_dir
+from memvault.recall.gist import gist, last_said, together
 from memvault_models.means import Means
 from memvault_models.port import Embedder
 from memvault_models.registry import means_for, open_embedder
@@ -73,6 +74,13 @@ class CachedEmbedder:
         partial = self._path.with_suffix(".part.npz")
         np.savez(partial, **self._known)
         partial.replace(self._path)
+
+
+def question_vector(embedder: CachedEmbedder, text: str) -> npt.NDArray[np.float32]:
+    """The vector of a question as the daemon makes it, shape (dims,)."""
+    last = last_said(text)
+    whole, *more = embedder.queries([gist(text)] + ([] if last is None else [last]))
+    return together(whole, more[0] if more else None)
 
 
 def _key(model_id: str, role: str, text: str) -> str:

@@ -1,9 +1,9 @@
-"""Fits the constants of `recall/calibration.py` on one half of the questions and judges them on the other.
+"""What the constants of `recall/calibration.py` were chosen by.
 
     python bench/fit.py --data ../shared/data
 
-Prints one JSON line per figure: recall for each weight of the words, and the logistic fit that says from
-which joined score on the best answer is one. Questions with an even position are fitted, odd ones held out.
+Prints one JSON line per figure: recall for each weight of the words on both halves of a set (even and odd
+positions), and, for each set, where the line would have to be that one foreign question in ten passes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from data_sets import SETS, Pool, Question, load
 from embedded import CachedEmbedder
 from retrieval import STATES, Bench, groups, strangers_of
 
-from memvault.recall.calibration import LEXICAL_SHARE
-
 Floats = npt.NDArray[np.float64]
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 _FOREIGN_PER_POOL = 100
@@ -34,7 +32,6 @@ class Scored:
     set: str
     state: str
     held_out: bool
-    foreign: bool
     words: Floats
     meaning: Floats
     answers: npt.NDArray[np.bool_]
@@ -43,35 +40,31 @@ class Scored:
         return self.meaning + share * self.words
 
 
-def scored(pools: Sequence[Pool], name: str, data: Path, embedder: CachedEmbedder) -> Iterator[Scored]:
-    """Every question of a set, and foreign ones, in both states; foreign ones come after the set's own."""
-    strangers = strangers_of(data, name, _FOREIGN_PER_POOL)
+def scored(pools: Sequence[Pool], name: str, embedder: CachedEmbedder) -> Iterator[Scored]:
+    """Every question of a set, in both states."""
     for state in STATES:
         for pool in pools:
             bench = Bench(pool, embedder, "fused", state)
             for number, question in enumerate(pool.questions):
-                yield _one(bench, question, name, state, held_out=number % 2 == 1, foreign=False)
+                yield _one(bench, question, name, state, held_out=number % 2 == 1)
                 bench.note(question)
-            for number, question in enumerate(strangers):
-                yield _one(bench, question, name, state, held_out=number % 2 == 1, foreign=True)
 
 
-def _one(bench: Bench, question: Question, name: str, state: str, *, held_out: bool, foreign: bool) -> Scored:
+def _one(bench: Bench, question: Question, name: str, state: str, *, held_out: bool) -> Scored:
     hits = bench.ask(question, threshold=0.0, limit=len(bench.pool.passages))
     words = np.array([hit.lexical for hit in hits])
     meaning = np.array([hit.semantic or 0.0 for hit in hits])
-    answers = np.array([hit.id in question.relevant and not foreign for hit in hits])
-    return Scored(name, state, held_out, foreign, words, meaning, answers)
+    answers = np.array([hit.id in question.relevant for hit in hits])
+    return Scored(name, state, held_out, words, meaning, answers)
 
 
 def shares(rows: Sequence[Scored]) -> Iterator[dict[str, object]]:
     """Recall for each weight of the words, on both halves."""
-    own = [row for row in rows if not row.foreign]
-    for name in sorted({row.set for row in own}):
+    for name in sorted({row.set for row in rows}):
         for state in STATES:
             for share in SHARES:
                 for held_out in (False, True):
-                    some = [r for r in own if (r.set, r.state, r.held_out) == (name, state, held_out)]
+                    some = [r for r in rows if (r.set, r.state, r.held_out) == (name, state, held_out)]
                     yield {
                         "fit": "lexical share",
                         "set": name,
@@ -84,39 +77,35 @@ def shares(rows: Sequence[Scored]) -> Iterator[dict[str, object]]:
                     }
 
 
-def middle(rows: Sequence[Scored]) -> Iterator[dict[str, object]]:
-    """The logistic fit over score and size of the vault, and what it does on the half held out."""
+def answered(
+    pools: Sequence[Pool], name: str, data: Path, embedder: CachedEmbedder
+) -> Iterator[dict[str, object]]:
+    """How far the line between an answer and none is from where one foreign question in ten passes."""
+    strangers = strangers_of(data, name, _FOREIGN_PER_POOL)
     for state in STATES:
-        some = [r for r in rows if r.state == state and (r.foreign or _recall(r, LEXICAL_SHARE, 5) > 0.0)]
-        best = np.array([r.joined(LEXICAL_SHARE).max() for r in some])
-        size = np.log10([float(len(r.words)) for r in some])
-        right = np.array([not r.foreign for r in some])
-        held = np.array([r.held_out for r in some])
-        slope, per_decade, constant = logistic(np.stack([best, size], axis=1)[~held], right[~held])
-        odds = slope * best + per_decade * size + constant
+        own: list[tuple[float, float]] = []
+        foreign: list[float] = []
+        for pool in pools:
+            bench = Bench(pool, embedder, "fused", state)
+            for question in pool.questions:
+                hits = bench.ask(question, threshold=0.0, limit=5)
+                found = len(question.relevant.intersection(hit.id for hit in hits)) / len(question.relevant)
+                own.append((bench.margin(question), found))
+                bench.note(question)
+            foreign += [bench.margin(question) for question in strangers]
+        line = float(np.quantile(foreign, 0.9))
+        at_line = [found if margin >= line else 0.0 for margin, found in own]
+        at_zero = [found if margin >= 0.0 else 0.0 for margin, found in own]
         yield {
-            "fit": "middle",
+            "fit": "answered",
+            "set": name,
             "state": state,
-            "steepness": round(slope, 2),
-            "middle": round(-constant / slope, 3),
-            "per_decade": round(-per_decade / slope, 3),
-            "held_out_answered_rightly": float(np.mean(odds[held & right] >= 0.0)),
-            "held_out_foreign_answered": float(np.mean(odds[held & ~right] >= 0.0)),
-            "n": int(held.sum()),
+            "line_for_a_tenth_of_foreign": round(line, 3),
+            "recall@5_lost_there": round(_mean(found for _, found in own) - _mean(iter(at_line)), 4),
+            "recall@5_lost_now": round(_mean(found for _, found in own) - _mean(iter(at_zero)), 4),
+            "foreign_answered_now": round(float(np.mean(np.array(foreign) >= 0.0)), 4),
+            "n": len(own),
         }
-
-
-def logistic(features: Floats, right: npt.NDArray[np.bool_], rounds: int = 50) -> tuple[float, ...]:
-    """Coefficients and constant by Newton's method, both classes weighing the same."""
-    given = np.concatenate([features, np.ones((len(features), 1))], axis=1)
-    weight = np.where(right, 0.5 / right.mean(), 0.5 / (1.0 - right.mean()))
-    found = np.zeros(given.shape[1])
-    for _ in range(rounds):
-        guess = 1.0 / (1.0 + np.exp(-np.clip(given @ found, -30.0, 30.0)))
-        slope = given.T @ ((guess - right) * weight) + 1e-3 * found
-        bend = (given * (weight * guess * (1.0 - guess))[:, None]).T @ given + 1e-3 * np.eye(len(found))
-        found = found - np.linalg.solve(bend, slope)
-    return tuple(float(value) for value in found)
 
 
 def _recall(row: Scored, share: float, depth: int) -> float:
@@ -139,9 +128,11 @@ def main() -> None:
     rows: list[Scored] = []
     for set_name in SETS:
         for name, pools in groups(load(chosen.data, set_name)).items():
-            if "-to-" not in name:  # pairs of languages are judged by `FOREIGN_WORDS`, not by these
-                rows.extend(scored(pools, name, chosen.data, embedder))
-    for line in (*shares(rows), *middle(rows)):
+            for line in answered(pools, name, chosen.data, embedder):
+                print(json.dumps(line), flush=True)
+            if "-to-" not in name and name != "locomo":  # judged by `FOREIGN_WORDS`, and by fit_threads.py
+                rows.extend(scored(pools, name, embedder))
+    for line in shares(rows):
         print(json.dumps(line), flush=True)
 
 

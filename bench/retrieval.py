@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 from data_sets import SETS, Pool, Question, load
-from embedded import DEFAULT_MODEL, CachedEmbedder
+from embedded import DEFAULT_MODEL, CachedEmbedder, question_vector
 
-from memvault.recall import Analyser, Entry, Hit, Index, Query, Shelf
+from memvault.recall import Analyser, Entry, Hit, Index, Query, Shelf, when
 from memvault_models.language import language
 
 MODES = ("keyword", "vector", "fused")
@@ -69,6 +69,8 @@ class Bench:
                 confidence=1.0,
                 authority="user_confirmed",
                 created_day=passage.day,
+                thread=passage.thread,
+                place=passage.turn,
             )
             for passage, vectors in zip(pool.passages, embedder.passages(texts), strict=True)
         )
@@ -81,15 +83,22 @@ class Bench:
         query = self._query(question, threshold, today)
         return self._index.search(query, lambda shelf: True, limit)
 
+    def margin(self, question: Question) -> float:
+        """How far the question is above what an answer needs."""
+        return self._index.margin(self._query(question, None, next(self._days)), lambda shelf: True)
+
     def note(self, question: Question) -> None:
         """Learn from a question what questions have in common, in the state "in use"."""
         if self._state == "in use":
             self._index.note_question(self._query(question, None, 0))
 
     def _query(self, question: Question, threshold: float | None, today: int) -> Query:
-        vector = None if self._mode == "keyword" else self._embedder.queries([question.text])[0]
+        vector = None if self._mode == "keyword" else question_vector(self._embedder, question.text)
         terms = () if self._mode == "vector" else self._analyser.query(question.text)
-        return Query(question.text, terms, vector, language(question.text), today, threshold=threshold)
+        marks = None if self._mode == "vector" else self._analyser.marks(question.text)
+        lang = language(question.text)
+        span = when.asked(question.text, question.day)
+        return Query(question.text, terms, vector, lang, today, marks=marks, span=span, threshold=threshold)
 
 
 def ranking(benches: Sequence[Bench]) -> Iterator[tuple[str, list[float]]]:

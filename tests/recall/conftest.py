@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from memvault.recall import Analyser, Entry, Hit, Index, Query, Shelf
+from memvault.recall.naming import Labels
 from memvault_models.fake import FAKE_DIMS, FAKE_MODEL_ID, FakeEmbedder
 from memvault_models.language import language
 from memvault_models.means import neutral_means
@@ -22,10 +24,19 @@ class Desk:
     def __init__(self) -> None:
         self.embedder = FakeEmbedder()
         self.analyser = Analyser(bytes(range(32)))
+        self.labels = Labels(self.analyser)
         self.index = Index(FAKE_DIMS, neutral_means(FAKE_MODEL_ID, FAKE_DIMS))
 
     def entry(
-        self, id_: str, text: str, shelf: Shelf = OPEN, *, vectors: bool = True, **more: object
+        self,
+        id_: str,
+        text: str,
+        shelf: Shelf = OPEN,
+        *,
+        vectors: bool = True,
+        subject: str | None = None,
+        attribute: str | None = None,
+        **more: object,
     ) -> Entry:
         made = Entry(
             id=id_,
@@ -40,15 +51,20 @@ class Desk:
         )
         for name, value in more.items():
             setattr(made, name, value)
+        if subject or attribute:
+            about = [(name, 0.6) for name in (subject, attribute) if name]
+            made.terms = self.analyser.passage([(text, 1.0), *about])
+            made.named = self.labels.named(subject, attribute)
         return made
 
-    def put(self, id_: str, text: str, shelf: Shelf = OPEN, *, vectors: bool = True, **more: object) -> None:
-        self.index.put(self.entry(id_, text, shelf, vectors=vectors, **more))
+    def put(self, id_: str, text: str, shelf: Shelf = OPEN, **more: Any) -> None:
+        self.index.put(self.entry(id_, text, shelf, **more))
 
     def query(self, text: str, *, vector: bool = True, today: int = TODAY, **more: object) -> Query:
         return Query(
             text=text,
             terms=self.analyser.query(text),
+            marks=self.analyser.marks(text),
             vector=self.embedder.embed_query(text) if vector else None,
             language=language(text),
             today=today,

@@ -56,8 +56,51 @@ def test_a_few_questions_are_not_stored_because_they_could_be_told_apart() -> No
     assert asked.encode() == Asked(neutral_means("m", DIMS)).encode()
 
 
+def test_a_restart_within_the_day_changes_nothing_and_loses_nothing() -> None:
+    asked = Asked(neutral_means("m", DIMS))
+    for number in range(40):
+        asked.note(unit(1, number), "en")
+    before = asked.mean("en", day=6)
+    for _ in range(20):
+        asked.note(unit(0, 0, 1), "en")
+    again, undisturbed = Asked(neutral_means("m", DIMS)), Asked(neutral_means("m", DIMS))
+    again.restore(asked.encode())
+    assert np.array_equal(again.mean("en", day=6), before)
+    assert again.share("en", day=6) == asked.share("en", day=6) > 0.5
+    again.note(unit(0, 0, 0, 1), "en")
+    asked.note(unit(0, 0, 0, 1), "en")
+    undisturbed.restore(again.encode())
+    assert np.array_equal(undisturbed.mean("en", day=6), before)
+    for one in (again, undisturbed):
+        assert np.allclose(one.mean("en", day=7), asked.mean("en", day=7))
+
+
+def test_so_few_questions_of_a_day_that_one_could_be_told_apart_are_not_stored_beside_the_others() -> None:
+    asked, again = Asked(neutral_means("m", DIMS)), Asked(neutral_means("m", DIMS))
+    for number in range(40):
+        asked.note(unit(1, number), "en")
+    kept = asked.mean("en", day=6)
+    asked.note(unit(0, 0, 1), "en")
+    again.restore(asked.encode())
+    assert np.array_equal(again.mean("en", day=7), kept)
+
+
+def test_a_record_of_another_version_is_left_and_learned_again() -> None:
+    sums = np.append(50 * unit(1), 50.0).astype("<f8").tobytes()
+    asked = Asked(neutral_means("m", DIMS))
+    asked.restore(b"asked1" + b"en".ljust(8, b"\0") + sums)
+    assert not asked.mean("en", day=1).any()
+
+
 @pytest.mark.parametrize(
-    "data", [b"", b"asked0", b"asked1\x00", b"asked1" + b"en".ljust(8, b"\0") + b"\0" * 8]
+    "data",
+    [
+        b"",
+        b"asked0",
+        b"asked2",
+        b"asked2" + b"\0" * 9,
+        b"asked2" + b"\0" * 8 + b"en".ljust(8, b"\0") + b"\0" * 8,
+    ],
 )
 def test_a_damaged_record_is_told(data: bytes) -> None:
     with pytest.raises(VaultDamaged):

@@ -52,7 +52,7 @@ def test_rows_stay_findable_when_the_late_ones_are_sorted_in(
             f"{FILLER} {number} token{number}x",
             Shelf("private", f"p{number % 5}", 1, "current"),
         )
-    assert desk.index._rows.ordered > 50
+    assert desk.index._parts.rows.ordered > 50
     for number in (0, 37, 99):
         assert desk.ids(f"token{number}x")[0] == f"m{number}"
 
@@ -67,16 +67,16 @@ def test_a_dropped_memory_leaves_neither_vector_nor_terms(desk: Any, bulk: bool)
         for entry in entries:
             desk.index.put(entry)
     own = {term.hash for term in desk.analyser.query("Wexelblatt contractor")}
-    slot = desk.index._rows.slot_of["gone"]
-    assert desk.index._vectors._codes[slot].any()
+    slot = desk.index._parts.rows.slot_of["gone"]
+    assert desk.index._parts.vectors._codes[slot].any()
     desk.index.drop("gone")
-    postings, vectors = desk.index._postings, desk.index._vectors
+    postings, vectors = desk.index._parts.postings, desk.index._parts.vectors
     assert not vectors._codes[slot].any()
     assert vectors._scales[slot] == 0.0
     assert not own & set(postings._keys.tolist())
     assert not own & set(postings._late)
     assert not any(slot in found.tolist() for found in (postings._slots,))
-    assert "gone" not in desk.index._rows.ids
+    assert "gone" not in desk.index._parts.rows.ids
     assert desk.ids("Wexelblatt") == []
     assert len(desk.index) == 5
 
@@ -102,7 +102,7 @@ def test_many_are_dropped_in_one_pass(desk: Any) -> None:
 
 def test_clearing_forgets_everything(desk: Any) -> None:
     desk.index.put_many(desk.entry(f"m{n}", f"{FILLER} {n}") for n in range(5))
-    codes = desk.index._vectors._codes
+    codes = desk.index._parts.vectors._codes
     desk.index.clear()
     assert not codes.any()
     assert len(desk.index) == 0
@@ -174,9 +174,9 @@ def test_an_exact_subject_and_attribute_comes_first_and_says_so(desk: Any) -> No
     desk.put("words", "package manager package manager package manager")
     desk.put("claim", "We use pnpm.", subject="project:p1", attribute="package_manager")
     desk.put("sibling", "We use node 22.", subject="project:p1", attribute="runtime")
-    hits = desk.ask("package manager", subject="project:P1", attribute="package_manager")
+    hits = desk.ask("What is the package manager of P1?")
     assert hits[0].id == "claim"
-    assert "same subject and attribute" in hits[0].reasons
+    assert "the question names its subject and attribute" in hits[0].reasons
     assert "sibling" not in [hit.id for hit in hits]
 
 

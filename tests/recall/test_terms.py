@@ -39,6 +39,9 @@ def shared(analyser: Analyser, question: str, passage: str) -> set[str]:
         ("デプロイ", "毎週デプロイする", "プロ"),
         ("배포", "매주 배포한다", "배포"),
         ("серверы", "перезапусти сервер", "серверы"),
+        ("2024-05-03", "We moved on May 3, 2024.", "3"),
+        ("May 3, 2024", "moved 2024-05-03", "3"),
+        ("2024-05-03", "我们在2024年5月3日搬家", "5"),
     ],
 )
 def test_a_question_finds_the_word_in_another_form_or_inside_an_identifier(

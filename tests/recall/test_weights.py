@@ -58,15 +58,26 @@ def test_a_day_in_the_future_counts_as_today(desk: Any) -> None:
 
 
 def test_use_and_verification_are_noted_apart(desk: Any) -> None:
-    old = weight(desk, confidence=1.0, created_day=TODAY - 60)
+    weight(desk, confidence=1.0, created_day=TODAY - 60)
+    old = desk.ask("deploy billing", today=TODAY + 1)[0]
     desk.index.touch("x", used_day=TODAY)
-    used = desk.ask("deploy billing")[0]
-    desk.index.touch("x", verified_day=TODAY)
-    verified = desk.ask("deploy billing")[0]
-    assert old < used.weight < verified.weight == pytest.approx(0.9)
-    assert "used today" in used.reasons
+    used = desk.ask("deploy billing", today=TODAY + 1)[0]
+    desk.index.touch("x", verified_day=TODAY + 1)
+    verified = desk.ask("deploy billing", today=TODAY + 1)[0]
+    assert old.weight < used.weight < verified.weight == pytest.approx(0.9, abs=0.01)
+    assert "used yesterday" in used.reasons
     assert "verified today" in verified.reasons
-    assert "verified today" not in used.reasons
+    assert not any("verified today" in reason for reason in used.reasons)
+
+
+def test_a_use_counts_from_the_next_day_on(desk: Any) -> None:
+    before = weight(desk, confidence=1.0, created_day=TODAY - 60, used_day=TODAY - 30)
+    desk.index.touch("x", used_day=TODAY)
+    desk.index.touch("x", used_day=TODAY)
+    (again,) = desk.ask("deploy billing")
+    assert again.weight == before
+    assert "used 30 days ago" in again.reasons
+    assert desk.ask("deploy billing", today=TODAY + 1)[0].weight > before
 
 
 def test_of_two_statements_the_newer_ranks_first(desk: Any) -> None:

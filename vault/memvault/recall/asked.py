@@ -14,18 +14,25 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.errors import VaultDamaged
-from memvault.recall.calibration import ASKED_HALF_AT, ASKED_KEPT_FROM, ASKED_MEMORY
+from memvault.recall.calibration import ASKED_APART, ASKED_HALF_AT, ASKED_KEPT_FROM, ASKED_MEMORY
 from memvault_models.means import Means
 from memvault_models.port import LANGUAGES, Language
 
 Vector = npt.NDArray[np.float32]
-_FORMAT = b"asked1"
+_FORMAT = b"asked2"
+_ANY_FORMAT = b"asked"
+_NO_DAY = -(1 << 62)
 
 
 @dataclass(slots=True)
 class _Sum:
     total: npt.NDArray[np.float64]
     count: float
+    fresh: int = 0
+    """Questions since the day began."""
+
+    def values(self) -> bytes:
+        return np.append(self.total, self.count).astype("<f8").tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,9 +47,10 @@ class Asked:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._sums: dict[Language, _Sum] = {}
+        self._begun: dict[Language, _Sum] = {}
+        """The sums as the day began: what counts until it is over, also after a restart."""
         self._used: dict[Language, _Used] = {}
-        self._day: int | None = None
-        self._fresh = False
+        self._day = _NO_DAY
 
     def note(self, vector: Vector, language: Language) -> None:
         """Count one raw question vector in; older ones fade with a memory of some hundred questions."""
@@ -50,7 +58,7 @@ class Asked:
         fade = 1.0 - 1.0 / ASKED_MEMORY
         found.total = found.total * fade + vector
         found.count = found.count * fade + 1.0
-        self._fresh = True
+        found.fresh += 1
 
     def mean(self, language: Language, day: int) -> Vector:
         """What questions of that day are centred by; computed once a day."""
@@ -64,11 +72,16 @@ class Asked:
 
     def _today(self, day: int) -> dict[Language, _Used]:
         if day != self._day:
-            self._day = day
-            if self._fresh:
-                self._used = {lang: self._blend(lang, found) for lang, found in self._sums.items()}
-                self._fresh = False
+            self._begin(day, {lang: _Sum(found.total, found.count) for lang, found in self._sums.items()})
+            for found in self._sums.values():
+                found.fresh = 0
         return self._used
+
+    def _begin(self, day: int, sums: dict[Language, _Sum]) -> None:
+        """Let a day begin with these sums. So few questions that they are not kept do not count either."""
+        kept: dict[Language, _Sum] = {lang: found for lang, found in sums.items() if _is_kept(found)}
+        self._day, self._begun = day, kept
+        self._used = {lang: self._blend(lang, found) for lang, found in self._begun.items()}
 
     def centre(self, vector: Vector, language: Language, day: int) -> Vector:
         """The question vector with what all questions share taken off, of length 1, or 0."""
@@ -77,30 +90,57 @@ class Asked:
         return (moved / length if length > 1e-6 else moved * 0.0).astype(np.float32)
 
     def encode(self) -> bytes:
-        """The sums as bytes, for the vault; none of so few questions that one could be told apart."""
-        parts = [_FORMAT]
+        """The sums as bytes, for the vault: as the day began, and now.
+
+        None of so few questions, in all or since the day began, that one could be told apart.
+        """
+        parts = [_FORMAT, np.array([self._day], "<i8").tobytes()]
+        nothing = _Sum(np.zeros(self._means.dims), 0.0)
         for language, found in sorted(self._sums.items()):
-            if found.count < ASKED_KEPT_FROM:
-                continue
-            parts.append(language.encode().ljust(8, b"\0"))
-            parts.append(np.append(found.total, found.count).astype("<f8").tobytes())
+            begun = self._begun.get(language, nothing)
+            now = found if found.fresh >= ASKED_APART else begun
+            if _is_kept(now):
+                parts += (language.encode().ljust(8, b"\0"), begun.values(), now.values())
         return b"".join(parts)
 
     def restore(self, data: bytes) -> None:
-        """Take in what `encode` gave; it counts from the next question on. Raises VaultDamaged."""
-        size = 8 + 8 * (self._means.dims + 1)
-        body = data[len(_FORMAT) :]
-        if not data.startswith(_FORMAT) or len(body) % size:
-            raise VaultDamaged("the record of what questions have in common cannot be read")
+        """Take in what `encode` gave; what another version gave is learned again. Raises VaultDamaged."""
+        at = len(_FORMAT) + 8
+        if data.startswith(_ANY_FORMAT) and not data.startswith(_FORMAT) and len(data) >= at:
+            return
+        if not data.startswith(_FORMAT) or len(data) < at:
+            raise VaultDamaged(_UNREADABLE)
+        found = self._read(data[at:], 2)
+        self._sums = {lang: sums[1] for lang, sums in found}
+        for begun, now in (sums for _, sums in found):
+            if now.count != begun.count:
+                now.fresh = ASKED_APART  # so many of the day were stored before
+        day = int(np.frombuffer(data[len(_FORMAT) : at], "<i8")[0])
+        self._begin(day, {lang: sums[0] for lang, sums in found})
+
+    def _read(self, body: bytes, sums: int) -> list[tuple[Language, tuple[_Sum, ...]]]:
+        """Languages with so many sums each. Raises VaultDamaged."""
+        one = 8 * (self._means.dims + 1)
+        size = 8 + sums * one
+        if len(body) % size:
+            raise VaultDamaged(_UNREADABLE)
+        out: list[tuple[Language, tuple[_Sum, ...]]] = []
         for at in range(0, len(body), size):
             name = body[at : at + 8].rstrip(b"\0").decode("ascii", "replace")
-            values = np.frombuffer(body, "<f8", self._means.dims + 1, at + 8)
+            values = np.frombuffer(body[at + 8 : at + size], "<f8").reshape(sums, self._means.dims + 1)
             if name in LANGUAGES and bool(np.isfinite(values).all()):
-                self._sums[name] = _Sum(values[:-1].copy(), float(values[-1]))
-        self._day, self._fresh = None, True
+                out.append((name, tuple(_Sum(row[:-1].copy(), float(row[-1])) for row in values)))
+        return out
 
     def _blend(self, language: Language, found: _Sum) -> _Used:
         own = found.total / max(found.count, 1e-9)
         share = found.count / (found.count + ASKED_HALF_AT)
         blended = (1.0 - share) * self._means.of("query", language) + share * own
         return _Used(blended.astype(np.float32), share)
+
+
+def _is_kept(found: _Sum) -> bool:
+    return found.count >= ASKED_KEPT_FROM
+
+
+_UNREADABLE = "the record of what questions have in common cannot be read"

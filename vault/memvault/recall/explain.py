@@ -20,16 +20,20 @@ class Days:
     today: int
 
 
-def reasons(words: Sequence[str], semantic: float | None, days: Days, *, exact: bool) -> tuple[str, ...]:
-    """Short sentences, most telling first."""
+def reasons(
+    words: Sequence[str], semantic: float | None, days: Days, *, named: bool | None, near: bool
+) -> tuple[str, ...]:
+    """Short sentences, most telling first; `near`: the memories said beside it were looked at as well."""
     out: list[str] = []
-    if exact:
-        out.append("same subject and attribute")
+    if named is not None:
+        out.append("the question names its subject and attribute" + ("" if named else ", among others"))
     if words:
         rest = len(words) - _MOST_WORDS
         out.append(f"words: {', '.join(words[:_MOST_WORDS])}" + (f" and {rest} more" if rest > 0 else ""))
     if semantic is not None:
         out.append(f"meaning {semantic:.2f}")
+    if near:
+        out.append("with what was said around it")
     if days.verified != NEVER:
         out.append(f"verified {ago(days.today - days.verified)}")
     else:

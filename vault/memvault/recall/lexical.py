@@ -6,6 +6,7 @@ know text or keys: a term is a number.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memvault.recall.calibration import ASKED_TERMS, LENGTH_SHARE, PRIOR_ROWS, SATURATION
-from memvault.recall.query import QueryTerm
+from memvault.recall.calibration import ASKED_TERMS, LENGTH_SHARE, OTHER_NAME, PRIOR_ROWS, SATURATION
+from memvault.recall.query import OtherName, QueryTerm
 from memvault.recall.rows import Permitted, Slots
 from memvault.recall.terms import QUARTERS, Terms
 
@@ -34,6 +35,14 @@ class TermMatch:
     counts: Scores
     information: float
     """Weight of the term in this question times its inverse document frequency."""
+    others: tuple[tuple[str, npt.NDArray[np.int32]], ...] = ()
+    """Where only another name of it stands, and how a person reads that."""
+
+    def said_in(self, slot: int) -> str | None:
+        """The word as it was found in a row; None where it was not."""
+        if slot not in self.slots:
+            return None
+        return next((text for text, slots in self.others if slot in slots), self.term.text)
 
 
 class Postings:
@@ -167,20 +176,49 @@ def match(postings: Postings, terms: Sequence[QueryTerm], permitted: Permitted) 
     """Look every term up among the permitted rows, most informative first."""
     found: list[TermMatch] = []
     for term in terms:
-        slots, counts = postings.find(term.hash)
-        seen = np.flatnonzero(permitted.mask[slots])
-        slots, counts = slots[seen], counts[seen]
+        slots, occurrences = _look_up(postings, term.hash, permitted)
+        others: list[tuple[str, npt.NDArray[np.int32]]] = []
+        for other in term.others:
+            where, often = _all_of(postings, other, permitted)
+            only = np.isin(where, slots, assume_unique=True, invert=True)
+            if only.any():
+                others.append((other.text, where[only]))
+                slots = np.concatenate([slots, where[only]])
+                occurrences = np.concatenate([occurrences, often[only] * np.float32(OTHER_NAME)])
+        if others:
+            order = np.argsort(slots)
+            slots, occurrences = slots[order], occurrences[order]
         information = term.weight * inverse_frequency(len(slots), permitted.count)
-        occurrences = counts.astype(np.float32) / np.float32(QUARTERS)
-        found.append(TermMatch(term, slots, occurrences, information))
+        found.append(TermMatch(term, slots, occurrences, information, tuple(others)))
     found.sort(key=lambda hit: -hit.information)
     return found
+
+
+def _look_up(postings: Postings, term: int, permitted: Permitted) -> tuple[npt.NDArray[np.int32], Scores]:
+    """The permitted slots that hold a term, and how often."""
+    slots, counts = postings.find(term)
+    seen = permitted.mask[slots]
+    if not seen.all():
+        slots, counts = slots[seen], counts[seen]
+    return slots, counts.astype(np.float32) / np.float32(QUARTERS)
+
+
+def _all_of(
+    postings: Postings, other: OtherName, permitted: Permitted
+) -> tuple[npt.NDArray[np.int32], Scores]:
+    """The permitted slots that hold every term of a name, and how often the rarest of them."""
+    slots, often = _look_up(postings, other.hashes[0], permitted)
+    for term in other.hashes[1:]:
+        more, times = _look_up(postings, term, permitted)
+        slots, here, there = np.intersect1d(slots, more, assume_unique=True, return_indices=True)
+        often = np.minimum(often[here], times[there])
+    return slots, often
 
 
 def inverse_frequency(holding: int, permitted: int) -> float:
     """How much a term tells, 0..1: 1 for a term no row holds, falling with the share of rows that do."""
     rows = permitted + PRIOR_ROWS
-    return float(np.log1p((rows - holding + 0.5) / (holding + 0.5)) / np.log1p((rows + 0.5) / 0.5))
+    return math.log1p((rows - holding + 0.5) / (holding + 0.5)) / math.log1p((rows + 0.5) / 0.5)
 
 
 def score(matches: Sequence[TermMatch], lengths: npt.NDArray[np.float32], mean_length: float) -> Scores:

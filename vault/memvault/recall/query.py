@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from memvault.recall.marks import Marks
+from memvault.recall.when import Span
+
 Matrix = npt.NDArray[np.float32]
 
 
@@ -23,6 +26,21 @@ class Shelf:
     project: str | None
     sensitivity: int
     pool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question has to say to name a memory's subject and attribute: keyed hashes, as in `QueryTerm`.
+
+    All of `subject` and all of `attribute`; the `forms` are other ways of writing the same. `stands` is what
+    the subject means without being named, 0 for nothing (see `naming`).
+    """
+
+    subject: tuple[int, ...]
+    subject_forms: tuple[int, ...]
+    stands: int
+    attribute: tuple[int, ...]
+    attribute_forms: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -44,25 +62,44 @@ class Entry:
     created_day: int
     verified_day: int | None = None
     used_day: int | None = None
-    subject: str | None = None
-    attribute: str | None = None
+    dated_day: int | None = None
+    """The day from which it holds, or on which it was said, where it tells one."""
+    used_before_day: int | None = None
+    """The last use on a day before `used_day`."""
+    named: Named | None = None
+    """How a question names subject and attribute; from `naming.Labels`."""
+    thread: str | None = None
+    """Names the conversation it was said in; only memories with one have neighbours."""
+    place: int = 0
+    """Position in the thread, 0 or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherName:
+    """Another name of what a question names: how a person reads it, and the terms that must all stand."""
+
+    text: str
+    hashes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """A term of a question: its keyed hash, how much it asks for (0..1), and the words a person reads."""
+    """A term of a question: its keyed hash, how much it asks for (0..1), and the words a person reads.
+
+    `others`: where one of these names stands, the term counts as found, once and for less (see `aliases`).
+    """
 
     hash: int
     weight: float
     text: str
+    others: tuple[OtherName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """One question. `vector` is the model's raw query vector, or None for keywords only.
 
-    `today` is the day number the ages are counted to. `kinds` limits the answer; `subject` and `attribute`
-    ask for an exact claim.
+    `today` is the day number the ages are counted to. `kinds` limits the answer.
     """
 
     text: str
@@ -71,10 +108,12 @@ class Query:
     language: str
     today: int
     kinds: frozenset[str] | None = None
-    subject: str | None = None
-    attribute: str | None = None
+    marks: Marks | None = None
+    span: Span | None = None
+    """The days it asks about."""
     threshold: float | None = None
-    """Least relevance that is returned; None takes the calibrated ones, 0 returns everything that matched."""
+    """Least relevance that is returned, whether or not anything is taken to answer; None takes the calibrated
+    ones, 0 returns everything that matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +131,16 @@ class Hit:
     semantic: float | None
     weight: float
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one question fares: at a shift up to `holds` (may be infinite) it gets `answer`, above it only
+    `named`, what it calls by name. Both best first and as short as asked for."""
+
+    holds: float
+    answer: tuple[str, ...]
+    named: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

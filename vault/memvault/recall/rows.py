@@ -5,6 +5,7 @@ Owns slots (positions shared with `lexical` and `semantic`) and the permission m
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,13 +27,18 @@ _COLUMNS: tuple[tuple[str, type[np.generic]], ...] = (
     ("language", np.uint8),
     ("confidence", np.float32),
     ("created", np.int32),
+    ("dated", np.int32),
     ("verified", np.int32),
     ("used", np.int32),
+    ("used_before", np.int32),
     ("length", np.float32),
-    ("subject", np.int64),
-    ("attribute", np.int64),
+    ("thread", np.int64),
+    ("place", np.int64),
 )
 _NO_SHELF = -1
+_TIE_BITS = 20
+_TIES = 1 << _TIE_BITS
+_MOST_PLACES = (1 << 40) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +120,31 @@ class Rows:
         self._set(slots, "language", (self.languages.number(entry.language) for entry in entries))
         self._set(slots, "confidence", (entry.confidence for entry in entries))
         self._set(slots, "created", (entry.created_day for entry in entries))
+        self._set(slots, "dated", (_day(entry.dated_day) for entry in entries))
         self._set(slots, "verified", (_day(entry.verified_day) for entry in entries))
         self._set(slots, "used", (_day(entry.used_day) for entry in entries))
-        self._set(slots, "subject", (_fingerprint(entry.subject) for entry in entries))
-        self._set(slots, "attribute", (_fingerprint(entry.attribute) for entry in entries))
+        self._set(slots, "used_before", (_day(entry.used_before_day) for entry in entries))
+        self._set(slots, "thread", (_fingerprint(entry.thread) for entry in entries))
+        self._set(slots, "place", (_place(entry) for entry in entries))
         self._columns["length"][slots.start : slots.stop] = lengths
         return slots
 
     def _set(self, slots: range, name: str, values: Iterator[float]) -> None:
         column = self._columns[name]
         column[slots.start : slots.stop] = np.fromiter(values, column.dtype, len(slots))
+
+    def use(self, slot: int, day: int) -> None:
+        """Note a use on a day; of earlier ones the last on another day stays known."""
+        used = self.column("used")
+        if day > used[slot]:
+            self.column("used_before")[slot] = used[slot]
+            used[slot] = day
+
+    def used(self, slots: Slots, today: int) -> npt.NDArray[np.int32]:
+        """The day of the last use before `today`, or NEVER: a use counts from the next day on, so that asking
+        changes nothing for the rest of the day."""
+        last = self.column("used")[slots]
+        return np.where(last < today, last, self.column("used_before")[slots])
 
     def drop(self, id_: str) -> int | None:
         """Clear a row; gives its slot, or None when there is no such row."""
@@ -158,15 +179,6 @@ class Rows:
         wanted = [number for number in map(self.kinds.known, kinds) if number is not None]
         return np.isin(self.column("kind"), wanted)
 
-    def exact(self, subject: str | None, attribute: str | None, mask: Mask) -> Slots:
-        """Those of the masked slots that are about exactly this subject (and attribute, when given)."""
-        if subject is None:
-            return np.zeros(0, np.int64)
-        found = mask & (self.column("subject") == _fingerprint(subject))
-        if attribute is not None:
-            found &= self.column("attribute") == _fingerprint(attribute)
-        return np.flatnonzero(found)
-
     def order(self) -> Slots:
         """The living slots, shelf by shelf, within a shelf in the order they came."""
         living = np.flatnonzero(self.column("shelf") != _NO_SHELF)
@@ -200,6 +212,15 @@ def _blocks(shelves: npt.NDArray[Any]) -> list[tuple[int, int, int]]:
 
 def _day(day: int | None) -> int:
     return NEVER if day is None else day
+
+
+def _place(entry: Entry) -> int:
+    """The position with a number of the id behind it, so that equal ones keep one order for good."""
+    return (
+        0
+        if entry.thread is None
+        else min(entry.place, _MOST_PLACES) << _TIE_BITS | zlib.crc32(entry.id.encode()) % _TIES
+    )
 
 
 def _fingerprint(text: str | None) -> int:

@@ -67,6 +67,10 @@ class Vectors:
         """Which of the first `size` slots have a vector."""
         return self._scales[:size] > 0.0
 
+    def has(self, slot: int) -> bool:
+        """Whether one slot has a vector."""
+        return bool(self._scales[slot] > 0.0)
+
     def cosines(self, centred_query: npt.NDArray[np.float32], permitted: Permitted) -> Cosines:
         """Centred cosine of each permitted slot (best window), 0 elsewhere, along all slots."""
         codes, scales = quantise(centred_query[None, :])
@@ -79,6 +83,11 @@ class Vectors:
         out *= scales[0]
         self._raise_by_windows(out, permitted.mask, codes, float(scales[0]))
         return out
+
+    def likeness(self, slots: Slots) -> Matrix:
+        """Centred cosines between the first windows of some slots, symmetric, shape (n, n)."""
+        codes = self._codes[slots].astype(np.float32) * self._scales[slots][:, None]
+        return (codes @ codes.T).astype(np.float32)
 
     def reorder(self, order: Slots) -> None:
         """Move slot `order[i]` to i and forget the others."""

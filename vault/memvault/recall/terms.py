@@ -15,7 +15,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, cast
@@ -25,8 +25,11 @@ import numpy.typing as npt
 import Stemmer
 
 from memvault.errors import VaultDamaged
+from memvault.recall import marks
 from memvault.recall.calibration import CJK_FUNCTION_WEIGHT, FUNCTION_WEIGHT, PART_WEIGHT
 from memvault.recall.function_words import CJK_FUNCTION_PAIRS, FUNCTION_WORDS
+from memvault.recall.gist import BESIDE_WEIGHT, gist
+from memvault.recall.marks import Marks
 from memvault.recall.query import QueryTerm
 
 KEY_BYTES = 32
@@ -40,6 +43,7 @@ _REMEMBERED = 32_768
 _FORMAT = 1
 _HEADER = struct.Struct("<B3xII")  # format, number of terms, length in quarters
 _MAX_COUNT = 255
+_NAME_CHARS = (2, 3, 4)
 
 _CJK = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -49,6 +53,7 @@ _find_chunks = re.compile(rf"[{_CJK}]+|(?:[^\W{_CJK}]|[_])+(?:[.\-/:@+'’](?:[^
 _is_cjk = re.compile(f"[{_CJK}]").match
 _split_case = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=\d)").split
 _split_marks = re.compile(r"[._\-/:@+#'’]+").split
+_is_date = re.compile(r"\d{4}([-/.])\d{1,2}\1\d{1,2}").fullmatch
 _possessive = re.compile(r"['’]s?$")
 _cyrillic = re.compile("[\u0400-\u052f]").search
 
@@ -82,17 +87,50 @@ class Analyser:
                     hashed = [term.hash for term in found]
                 for term in hashed:
                     counts[term] = counts.get(term, 0.0) + weight
+        for mark in self._shown(fields[0][0] if fields else ""):
+            counts[mark] = 1.0
         return encode(counts, length)
 
-    def query(self, text: str) -> tuple[QueryTerm, ...]:
-        """The terms a question asks for, in order of appearance, each once; empty when it has no word."""
-        found: dict[int, QueryTerm] = {}
+    def _shown(self, text: str) -> Iterator[int]:
+        """The marks of a memory's content, as terms."""
+        if marks.asks(text):
+            yield self._hash(marks.ASKS)
+        for word in marks.speaker(text):
+            yield self._hash(marks.BY + self._stemmed(_shown_as(word)))
+
+    def marks(self, text: str) -> Marks:
+        """The marks by which a question finds turns that ask, and turns of whom it names."""
+        names: list[int] = []
         for chunk in _chunks(text):
-            for term in self._asked(chunk):
-                known = found.get(term.hash)
-                if known is None or known.weight < term.weight:
-                    found[term.hash] = term
+            if _is_cjk(chunk):
+                names.extend(self._hash(marks.BY + part) for part in _name_like(chunk))
+            else:
+                word = _possessive.sub("", chunk.casefold())
+                if word not in FUNCTION_WORDS:
+                    names.append(self._hash(marks.BY + self._stemmed(word)))
+        return Marks(self._hash(marks.ASKS), tuple(dict.fromkeys(names))[-MAX_QUERY_TERMS:])
+
+    def query(self, text: str) -> tuple[QueryTerm, ...]:
+        """The terms a question asks for, in order of appearance, each once; empty when it has no word.
+
+        Of a long prompt those of its gist come last and weigh in full, the others BESIDE_WEIGHT of it.
+        """
+        asked = gist(text)
+        found: dict[int, QueryTerm] = {}
+        if asked != text:
+            for term in self._all_asked(text):
+                found.setdefault(term.hash, replace(term, weight=term.weight * BESIDE_WEIGHT))
+        for term in self._all_asked(asked):
+            known = found.get(term.hash)
+            if known is None or known.weight < term.weight:
+                if asked != text:
+                    found.pop(term.hash, None)
+                found[term.hash] = term
         return tuple(list(found.values())[-MAX_QUERY_TERMS:])
+
+    def _all_asked(self, text: str) -> Iterator[QueryTerm]:
+        for chunk in _chunks(text):
+            yield from self._asked(chunk)
 
     def _keyed(self, term: str) -> int:
         digest = blake2b(term.encode("utf-8", "replace"), digest_size=8, key=self._key).digest()
@@ -113,10 +151,8 @@ class Analyser:
         whole = _possessive.sub("", chunk.casefold())
         weight = FUNCTION_WEIGHT if whole in FUNCTION_WORDS else 1.0
         terms = [QueryTerm(self._hash(self._stemmed(whole)), weight, whole)]
-        parts = _parts(chunk)
-        if len(parts) > 1:
-            some = (part for part in parts if len(part) > 1)
-            terms.extend(QueryTerm(self._hash(self._stemmed(part)), PART_WEIGHT, part) for part in some)
+        some = _parts(chunk)
+        terms.extend(QueryTerm(self._hash(self._stemmed(part)), PART_WEIGHT, part) for part in some)
         return tuple(terms)
 
     def _stemmed(self, word: str) -> str:
@@ -146,12 +182,29 @@ def _without_accents(text: str) -> str:
     return "".join(out)
 
 
+def _shown_as(word: str) -> str:
+    """A word of a name as `marks` looks for it."""
+    shown = unicodedata.normalize("NFKC", word)
+    return _without_accents(shown).casefold()
+
+
+def _name_like(run: str) -> Iterator[str]:
+    """Parts of a run of CJK characters that are as long as a name."""
+    for size in _NAME_CHARS:
+        yield from (run[at : at + size] for at in range(len(run) - size + 1))
+
+
 def _pairs(run: str) -> Iterator[str]:
     return (run[at : at + 2] for at in range(len(run) - 1))
 
 
 def _parts(chunk: str) -> list[str]:
-    return [part.casefold() for piece in _split_marks(chunk) for part in _split_case(piece) if part]
+    """The parts of an identifier that are longer than a character; nothing of a plain word. Of a date the
+    numbers, so that 2024-05-03 has those of "3 May 2024" and of 5月3日."""
+    if _is_date(chunk):
+        return [part.lstrip("0") or part for part in _split_marks(chunk)]
+    parts = [part.casefold() for piece in _split_marks(chunk) for part in _split_case(piece) if part]
+    return [part for part in parts if len(part) > 1] if len(parts) > 1 else []
 
 
 def encode(counts: dict[int, float], length: float) -> bytes:

@@ -2,7 +2,8 @@
 
 `w = max(0.3, exp(-d_used / tau_used) * exp(-d_verified / tau_verified)) * confidence * trust` with
 `tau_verified = 2 * tau_used`. Ages are whole days; what was never used or verified counts from the day it
-was made; a day in the future counts as today.
+was made; a day in the future counts as today. A use counts from the next day on: a question is not answered
+otherwise because it was asked before. A verification is a person's or a check's word and counts at once.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def weights(rows: Rows, slots: Slots, today: int) -> npt.NDArray[np.float32]:
     kinds = rows.column("kind")[slots]
     tau = np.array([entry.tau_used_days for entry in by_kind])[kinds]
     trust = np.array([entry.trust for entry in by_kind])[kinds]
-    used = _age(rows, slots, "used", today)
-    verified = _age(rows, slots, "verified", today)
+    used = _age(rows, slots, rows.used(slots, today), today)
+    verified = _age(rows, slots, rows.column("verified")[slots], today)
     return (_decay(tau, used, verified) * trust * rows.column("confidence")[slots]).astype(np.float32)
 
 
@@ -67,8 +68,7 @@ def _decay(tau: _Floats, used: _Floats, verified: _Floats) -> _Floats:
     return np.maximum(np.exp(-used / tau - verified / (2.0 * tau)), FLOOR)
 
 
-def _age(rows: Rows, slots: Slots, column: str, today: int) -> npt.NDArray[np.float64]:
+def _age(rows: Rows, slots: Slots, days: npt.NDArray[np.int32], today: int) -> npt.NDArray[np.float64]:
     """Whole days since a date, or since the memory was made when it has none."""
-    days = rows.column(column)[slots]
-    days = np.where(days == NEVER, rows.column("created")[slots], days)
-    return np.maximum(today - days.astype(np.float64), 0.0)
+    known = np.where(days == NEVER, rows.column("created")[slots], days)
+    return np.maximum(today - known.astype(np.float64), 0.0)
