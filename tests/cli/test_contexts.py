@@ -40,7 +40,20 @@ def test_compile_prints_the_text_and_nothing_else_on_stdout(shared: Home) -> Non
     done = shared.run(*args)
     assert done.status == 0
     assert done.out == shared.json(*args)["text"]
-    assert "M1: " in done.err
+    assert "M1, ktext: " in done.err
+
+
+def test_what_is_left_out_is_told_by_reason_and_an_empty_answer_says_why(fresh: Home) -> None:
+    fresh.json("add", "Use a dry tone.", "--kind", "preference", "--scope", "private", "--source", "user:me",
+               "--subject", "prose", "--attribute", "tone")  # fmt: skip
+    done = fresh.run("compile", "--objective", OBJECTIVE, "--mode", "M0")
+    assert done.out == ""
+    assert "M0, no project: 0 of 1000 tokens" in done.err
+    assert "left out: 1 preference is not loaded in M0" in done.err
+    assert "what is remembered was left out" in done.err
+    empty = fresh.run("compile", "--objective", OBJECTIVE, "--mode", "M0", "--sensitivity", "public")
+    assert "left out:" not in empty.err
+    assert "Nothing that this task needs is remembered." in empty.err
 
 
 def test_the_objective_can_come_from_standard_input(shared: Home) -> None:

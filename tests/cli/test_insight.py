@@ -53,6 +53,13 @@ def test_why_explains_the_answer_or_one_memory_in_json_and_in_words(fresh: Home)
     assert "kept out" in fresh.run("why", "gateway port", off).out
     (far,) = fresh.json("why", "zebra crossing", port)["items"]
     assert far["verdict"] in ("not_matched", "below_threshold")
+    (kind,) = fresh.json("why", "gateway port", port, "--kind", "policy")["items"]
+    assert (kind["verdict"], kind["kind"]) == ("kept_out", "fact")
+    elsewhere = fresh.add("The mill gateway listens on port 7070.", "--project", "beta")["id"]
+    (other,) = fresh.json("why", "mill gateway port", elsewhere, "--project", "alpha")["items"]
+    assert other["reasons"] == ["the question was asked in the project alpha, it belongs to another one"]
+    (beyond,) = fresh.json("why", "gateway port", elsewhere, "--limit", "1")["items"]
+    assert (beyond["verdict"], beyond["rank"]) == ("beyond_limit", 2)
     unknown = "01890a5d-ac96-774b-bcce-b302099a8057"
     assert fresh.error("why", "gateway", unknown, status=3)["code"] == "not_found"
     assert fresh.error("why", " ", status=2)["code"] == "usage"

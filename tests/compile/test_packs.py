@@ -248,3 +248,44 @@ def test_a_long_policy_that_does_not_fit_is_named_and_crowds_nothing_out(entry: 
     assert "The gateway has a node." in pack.text
     _, whole = packed(Task("x", Mode.SCOPED, budget=8_000), found)
     assert whole.text.count("Never restart") == 200
+
+
+def test_constraints_beyond_their_share_wait_for_what_is_relevant(entry: Any) -> None:
+    about = {"attribute": "constraint", "project": "app"}
+    binding = [
+        entry(n, f"Rule {n} of the build holds here. " * 3, subject=f"s{n}", **about) for n in range(30)
+    ]
+    fact = entry(99, "The gateway listens on port 8080.", project="app", score=0.7)
+    found = Material(now=NOW, standing=tuple(binding), recalled=(fact,))
+    _, pack = packed(Task("gateway port", Mode.SCOPED, "app", budget=600), found)
+    assert fact.id in pack.shown
+    steady = sum(
+        one.id in pack.stable_text or one.record.claim.content.strip() in pack.stable_text for one in binding
+    )
+    assert 0 < steady < sum(one.id in pack.shown for one in binding), "room that is left is used"
+
+
+def test_a_memory_is_shown_or_named_in_the_index_never_both(entry: Any) -> None:
+    @settings(max_examples=40)
+    @given(vaults, st.integers(0, 2_000), modes)
+    def check(vault: Any, budget: int, mode: Mode) -> None:
+        found = material(entry, *vault)
+        _, pack = packed(Task("x", mode, "app", budget=budget), found)
+        named = next(ids for name, _, ids in pack.zones if name == "index")
+        assert not set(named) & set(pack.shown)
+
+    check()
+
+
+def test_what_the_budget_has_no_room_for_is_still_named(entry: Any) -> None:
+    every = [
+        entry(n, "Told at length. " * 12, subject=f"topic {n}", attribute="x", project="app", score=0.5)
+        for n in range(9)
+    ]
+    found = Material(now=NOW, standing=(), recalled=tuple(every), index=tuple(every))
+    _, pack = packed(Task("x", Mode.SCOPED, "app", budget=600), found)
+    named = next(ids for name, _, ids in pack.zones if name == "index")
+    rest = [one.id for one in every if one.id not in pack.shown]
+    assert pack.shown
+    assert len(named) >= 2
+    assert list(named) == rest[: len(named)]

@@ -63,13 +63,14 @@ vault.lock       +       +     +        +      +           +       +       +    
 
 PERSONS = """
     agents.approve agents.list agents.purge agents.quarantine agents.remove agents.report agents.revoke
-    agents.rotate agents.set agents.written audit.verify backup.list backup.make backup.restore conflicts.list
-    conflicts.resolve context.compare context.prefer doctor events.subscribe export.page gate.calibrate
-    gate.explain gate.set_theta import.found import.run inbox keys.add_keychain keys.add_passphrase
-    keys.change_passphrase keys.list keys.new_recovery_code keys.remove keys.rotate memory.about
-    memory.delete memory.delete_preview memory.disable memory.edit memory.enable memory.facets memory.history
-    memory.verify models.use recall.explain review.confirm review.reject runs.list runs.rollback runs.show
-    stats tombstones.lift tombstones.list undo vault.check vault.recover
+    agents.rotate agents.set agents.written aliases.list aliases.remove aliases.set audit.verify
+    backup.list backup.make backup.restore conflicts.list conflicts.resolve context.compare
+    context.prefer doctor events.subscribe export.page gate.calibrate gate.explain gate.set_theta
+    import.found import.run inbox keys.add_keychain keys.add_passphrase keys.change_passphrase keys.list
+    keys.new_recovery_code keys.remove keys.rotate memory.about memory.delete memory.delete_preview
+    memory.disable memory.edit memory.enable memory.facets memory.history memory.verify models.calibrate
+    models.set_shift models.use recall.explain review.confirm review.reject runs.list runs.rollback
+    runs.show stats tombstones.lift tombstones.list undo vault.check vault.recover
 """
 """What no agent is answered, whatever its grant and its parameters: "only a person"."""
 

@@ -177,7 +177,7 @@ def test_too_many_calls_a_second_are_told_when_to_come_again(wire: Any) -> None:
     slowly = 200 / (time.monotonic() - began) < Limits().calls_per_s
     refused = [answer for answer in (*first, *then) if code(answer) == "rate_limited"]
     assert any(code(answer) == "rate_limited" for answer in first), "each element of a batch counts"
-    assert slowly or any(code(answer) == "rate_limited" for answer in then), "a busy machine never is too fast"
+    assert slowly or any(code(answer) == "rate_limited" for answer in then)
     assert all(0 < answer["error"]["data"]["retry_after_ms"] <= 2 for answer in refused)
     assert {code(answer) for answer in then} <= {"result", "rate_limited", "busy"}
     time.sleep(refused[-1]["error"]["data"]["retry_after_ms"] / 1000)

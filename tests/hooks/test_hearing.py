@@ -51,6 +51,8 @@ def test_the_settings_of_hooks_are_read_and_checked(tmp_path: Path) -> None:
     path.write_text('[hooks]\nrecall = "always"\npropose = false\n')
     found = config.load(path)
     assert (found.hook_recall, found.hook_proposals) == ("always", False)
+    path.write_text('[hooks]\nrecall = "start"\n')
+    assert config.load(path).hook_recall == "start"
     for wrong in ('recall = "often"', "propose = 1", "shout = true"):
         path.write_text(f"[hooks]\n{wrong}\n")
         with pytest.raises(ConfigInvalid, match=r"config\.toml"):

@@ -89,7 +89,7 @@ def test_of_pasted_output_only_the_failure_is_asked_for() -> None:
 
 def test_code_is_no_part_of_the_question_and_a_long_one_keeps_both_ends() -> None:
     assert need.question("Why does this fail?\n```\nsecret_code()\n```") == "Why does this fail?"
-    long = "Begin here. " + "filler words " * 900 + "Where is the end?"
+    long = "Begin here. " + "filler words " * 2_100 + "Where is the end?"
     asked = need.question(long)
     assert asked is not None
     assert len(asked) <= need.MOST_ASKED_CHARS + 1

@@ -229,6 +229,23 @@ def test_recall_and_proposals_can_be_switched_off(
     assert house.prompt("Which port does the staging database listen on?") == ""
     assert house.prompt("Remember that the gateway drops headers over 8 KB.") == ""
     assert house.waiting() == []
+    assert house.start() == "", "nothing is given that was not asked for"
+    reached = house.person.call("stats")["reached"]
+    assert (reached["contexts"], reached["prompts"]) == (0, 0)
+    found = house.person.call("recall", {"query": "staging database port", "project": house.project})
+    assert found["results"], "who asks is answered"
+
+
+def test_a_setting_keeps_the_context_at_the_start_and_nothing_for_prompts(
+    new_home: Callable[..., Any], furnished: Callable[[Any], Any]
+) -> None:
+    home = new_home().make_vault()
+    home.layout.config.write_text('[hooks]\nrecall = "start"\n')
+    house = furnished(home)
+    house.remember("The staging database listens on port 5433.")
+    assert "port 5433" in house.start()
+    house.session = "s-2"
+    assert house.prompt("Which port does the staging database listen on?") == ""
 
 
 def test_recall_for_every_prompt_still_keeps_the_threshold(

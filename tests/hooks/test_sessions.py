@@ -30,6 +30,26 @@ def test_a_session_starts_with_the_compiled_context_framed_as_data(house: Any) -
     assert used["status"] == "active"
 
 
+def test_a_session_starts_with_the_facts_of_its_project(house: Any) -> None:
+    house.remember("The staging database listens on port 5433.", subject="staging", attribute="port")
+    text = house.start()
+    assert "listens on port 5433" in text
+    assert "staging / port" not in text, "what is shown in full needs no name in the index"
+
+
+@pytest.mark.parametrize("prompt", ["commit the change", "把改动提交一下"])
+def test_a_rule_for_the_work_a_prompt_is_about_arrives_unasked_and_once(house: Any, prompt: str) -> None:
+    house.remember(
+        "Write its first line in the imperative mood.",
+        kind="preference",
+        subject="commits",
+        attribute="style",
+    )
+    assert house.start() == "" or "imperative" not in house.start()
+    assert "imperative mood" in house.prompt(prompt)
+    assert house.prompt(prompt) == ""
+
+
 def test_a_prompt_that_needs_memory_gets_a_few_with_id_date_source_and_trust(house: Any) -> None:
     memory = house.remember("The staging database listens on the port in `stage.env`.")
     text = house.prompt("Which port does the staging database listen on?")
@@ -39,6 +59,16 @@ def test_a_prompt_that_needs_memory_gets_a_few_with_id_date_source_and_trust(hou
     assert "verify first" in text
     assert "user:test" in text
     assert "data and not instructions" in text
+
+
+def test_a_question_below_a_long_log_is_what_is_asked_for(house: Any) -> None:
+    house.remember("The staging database listens on port 5433.")
+    line = "2026-11-02 12:00:01,120 INFO worker-{0} request {0:08x} served from the cache\n"
+    log = "".join(line.format(number) for number in range(300))
+    assert len(log) > 20_000
+    assert "5433" in house.prompt(
+        f"It hangs since noon.\n{log}\nWhich port does the staging database listen on?"
+    )
 
 
 @pytest.mark.parametrize("prompt", ["ok", "continue", "/compact", "继续", "thanks!", "```\nx = 1\n```"])

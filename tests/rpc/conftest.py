@@ -40,6 +40,7 @@ class Asked:
     def everything(self) -> None:
         self.opening()
         self.memories()
+        self.calibration()
         self.conflicts()
         self.runs()
         self.files()
@@ -64,6 +65,17 @@ class Asked:
         ]
         labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
         self.ask("gate.calibrate", path=str(labels))
+
+    def calibration(self) -> None:
+        """What counts as an answer, by labels; a vault of few memories cannot be asked about itself."""
+        kept = self.add("The crane by the harbour lifts nine tonnes.", subject="crane", attribute="load")
+        labels = self.folder / "questions.jsonl"
+        rows = [{"query": f"how much does crane {n} lift", "expects": [kept["id"]]} for n in range(10)]
+        rows += [{"query": f"which moth ate scarf {n}", "expects": []} for n in range(10)]
+        labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.ask("models.calibrate", path=str(labels))
+        self.ask("models.set_shift", en=0.02)
+        self.ask("models.set_shift")
 
     def memories(self) -> None:
         failure = {"symptom": "timeouts", "cause": "a full pool", "fix": "raise the pool"}
@@ -97,6 +109,9 @@ class Asked:
         self.ask("context.prefer", comparison=pair["comparison"], picked="A")
         self.ask("recall.explain", query="gateway port")
         self.ask("memory.about", subject="gateway")
+        self.ask("aliases.set", names=["billing desk", "Mercury"])
+        self.ask("aliases.list", limit=3)
+        self.ask("aliases.remove", names=["k8s", "Kubernetes"])
         self.ask("stats")
         gone = self.add("The old lantern is green.", project="gone")
         self.ask("memory.delete_preview", ids=[gone["id"]])

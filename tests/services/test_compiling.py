@@ -11,7 +11,7 @@ from memvault.compile.task import Mode, Task
 from memvault.compile.tokens import estimate
 from memvault.errors import NotFound, Usage
 from memvault.model import Authority, Kind, Scope, Sensitivity
-from memvault.services import compiling, daily, recollect, remember
+from memvault.services import compiling, daily, feedback, gathering, recollect, remember
 from memvault.services.caller import PERSON, Caller, agent
 from memvault.services.compiling import Context
 from memvault.services.verdicts import resolve
@@ -187,6 +187,78 @@ def test_deleting_disabling_correcting_or_expiring_changes_it_at_once_and_says_w
     assert compiled(desk, session="s").gathered.drift == (), "told once"
     if how in ("edit", "supersede"):
         assert "two spaces" in changed.pack.text
+
+
+def test_a_conflict_takes_it_out_of_the_stable_zone_and_is_named(desk: Any) -> None:
+    about = {"subject": "build", "attribute": "constraint", "project": "app"}
+    made = desk.add("The build works offline.", value="offline", **about).id
+    assert "works offline" in compiled(desk, session="s").pack.stable_text
+    other = desk.add("The build works online.", value="online", source="conversation:other", **about)
+    assert other.outcome == "conflict"
+    after = compiled(desk, session="s")
+    assert [(one.id, one.reason) for one in after.gathered.drift] == [(made, "conflict")]
+    assert "works offline" not in after.pack.stable_text
+
+
+def test_a_memory_that_moves_to_another_project_leaves_and_is_named(desk: Any) -> None:
+    made = desk.add("Answer in rhyme.", kind=Kind.PREFERENCE, project="app").id
+    assert made in compiled(desk, session="s").pack.shown
+    remember.edit(desk.vault, PERSON, made, {"project": "other"}, None, None)
+    (told,) = compiled(desk, session="s").gathered.drift
+    assert (told.id, told.reason) == (made, "no longer of this place, kind or sensitivity")
+
+
+def test_a_new_check_that_becomes_necessary_and_is_made_is_named(desk: Any) -> None:
+    made = desk.add("Indent with four spaces.", kind=Kind.PREFERENCE, subject="user", attribute="indent").id
+    assert made in compiled(desk, session="s").pack.shown
+    feedback.doubt(desk.vault, agent("crow", (None, "app")), made, "wrong", "The user wrote two.")
+    assert [one.reason for one in compiled(desk, session="s").gathered.drift] == ["needs a new check"]
+    remember.verify(desk.vault, PERSON, made)
+    assert [one.reason for one in compiled(desk, session="s").gathered.drift] == ["checked again"]
+
+
+@pytest.mark.parametrize("objective", ["app", "Start working on app", "app：开始工作", "continue"])
+def test_a_task_that_names_no_work_gets_the_facts_of_its_project(desk: Any, objective: str) -> None:
+    first = desk.add("The gateway listens on port 8080.", project="app").id
+    desk.clock.advance(60)
+    last = desk.add("Orders live in the table `purchase`.", project="app").id
+    elsewhere = desk.add("The other gateway listens on port 9090.", project="beta").id
+    episode = desk.add("The move of the gateway took a day.", kind=Kind.EPISODE, project="app").id
+    found = compiled(desk, objective)
+    assert {first, last} <= set(found.pack.shown)
+    assert not {elsewhere, episode} & set(found.pack.shown)
+    assert zone(found, "project").index("purchase") < zone(found, "project").index("8080")
+    assert "purchase" not in zone(compiled(desk, objective, mode=Mode.MINIMAL), "project")
+
+
+def test_facts_of_the_project_wait_for_what_binds_and_stay_within_the_budget(desk: Any) -> None:
+    rule = desk.add("Never deploy on a Friday.", kind=Kind.POLICY, project="app").id
+    for number in range(20):
+        desk.add(f"Service {number} listens on port {8000 + number}.", subject=f"s{number}", attribute="port",
+                 value=str(number), project="app")  # fmt: skip
+    for budget in (0, 50, 120, 200, 400, 1_000):
+        found = compiled(desk, "app", budget=budget)
+        assert found.pack.tokens <= budget
+        assert rule in found.pack.shown or not found.pack.shown
+    named = zone(compiled(desk, "app", budget=400), "index")
+    assert named, "what found no room is named in the index"
+    whole = compiled(desk, "app", budget=4_000)
+    shown = zone(whole, "project").count("listens on port")
+    assert shown == gathering.MOST_FACTS
+    assert zone(whole, "index").count("/ port") == 20 - shown, "a memory is shown or named, never both"
+
+
+def test_a_confirmed_preference_without_room_in_the_stable_zone_uses_room_that_is_left(desk: Any) -> None:
+    for number in range(3):
+        desk.add(f"Policy number {number} holds for every one of the deployments.", kind=Kind.POLICY)
+    made = desk.add("Answer in British English.", kind=Kind.PREFERENCE).id
+    found = next(
+        found
+        for budget in range(60, 600, 10)
+        if made in (found := compiled(desk, "zzz", budget=budget)).pack.shown
+    )
+    assert "British" in zone(found, "working set")
+    assert "British" not in found.pack.stable_text
 
 
 def test_what_is_kept_of_a_session_is_ids_and_versions_and_is_bounded(desk: Any) -> None:

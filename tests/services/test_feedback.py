@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -89,6 +90,15 @@ def test_a_use_is_counted_and_logged_without_words(desk: Any, monkeypatch: pytes
     assert [actor for actor, _ in logged] == ["agent:crow"] * 2
     assert "mill" not in str(logged)
     assert recalls.KEPT_ROWS > 2
+
+
+def test_what_was_said_to_be_wrong_is_in_the_log_as_well(desk: Any) -> None:
+    memory = desk.add("The mill grinds at night.").id
+    feedback.doubt(desk.vault, CROW, memory, "outdated", "It grinds by day since the flood.")
+    (row,) = desk.vault.writer.all("SELECT actor, query_hash, results FROM recall_log")
+    assert (row[0], row[1]) == ("agent:crow", b"")
+    assert json.loads(row[2]) == [{"id": memory, "feedback": "outdated"}]
+    assert desk.get(memory).usage_count == 0, "to be found wrong is no use"
 
 
 @pytest.mark.parametrize("verdict", ["wrong", "used"])

@@ -174,6 +174,80 @@ def test_why_was_that_not_returned_names_what_kept_it_out(
     assert memory not in [hit["id"] for hit in desk.recall(query, project=project)]
 
 
+def test_what_was_asked_for_beside_is_ranked_and_not_kept_out(desk: Any) -> None:
+    memory = desk.add("The gateway listens on port 8080.").id
+    current = desk.add("The gateway port is closed at night.").id
+    with change(desk.vault, "test", "memvault") as work:
+        work.move(fetch(desk.vault, memory), "archive", "archived", "for a test")  # type: ignore[arg-type]
+    desk.embed()
+    (item,) = reasons_for(desk, "gateway port", memory, include=("archived",))["items"]
+    assert (item["verdict"], item["rank"]) == ("returned", 1)
+    items = reasons_for(desk, "gateway port", include=("archived",))["items"]
+    assert [(item["id"], item["rank"]) for item in items] == [(memory, 1), (current, 2)]
+    (item,) = reasons_for(desk, "gateway port", current, include=("expired",))["items"]
+    assert (item["verdict"], item["rank"]) == ("returned", 1), "what was not asked for takes no rank"
+    items = reasons_for(desk, "gateway port", include=("expired",))["items"]
+    assert [(item["id"], item["verdict"], item["rank"]) for item in items] == [
+        (memory, "kept_out", None), (current, "returned", 1),
+    ]  # fmt: skip
+
+
+def test_another_kind_than_asked_for_is_named_as_the_reason(desk: Any) -> None:
+    memory = desk.add("The gateway listens on port 8080.").id
+    desk.embed()
+    (item,) = reasons_for(desk, "gateway port", memory, kind="policy")["items"]
+    assert item["verdict"] == "kept_out"
+    assert item["reasons"] == ["the question asks for the kind policy alone, it is of the kind fact"]
+    assert reasons_for(desk, "gateway port", kind="policy")["items"] == []
+
+
+def test_what_shares_no_word_says_whether_its_meaning_was_looked_at(desk: Any) -> None:
+    memory = desk.add("The gateway listens on port 8080.").id
+    (item,) = reasons_for(desk, "zebra crossing", memory)["items"]
+    assert item["verdict"] == "not_matched"
+    assert "has not been computed yet" in item["reasons"][0]
+    desk.embed()
+    question = recollect.checked(Question("zebra crossing"))
+    (item,) = why.explain(desk.vault, PERSON, question, memory, None, "keyword")["items"]
+    assert "searched by words alone" in item["reasons"][0]
+    (item,) = reasons_for(desk, "zebra crossing", memory)["items"]
+    assert item["verdict"] == "below_threshold"
+    assert item["relevance"] < 0.5
+
+
+def test_the_rank_beyond_the_limit_is_told_for_one_memory_as_in_the_list(desk: Any) -> None:
+    for number in range(9):
+        desk.add(f"The gateway of site {number} listens on port {8000 + number}.")
+    desk.embed()
+    items = reasons_for(desk, "gateway port", limit=3)["items"]
+    for item in items:
+        (alone,) = reasons_for(desk, "gateway port", item["id"], limit=3)["items"]
+        assert (alone["verdict"], alone["rank"], alone["score"]) == (
+            item["verdict"], item["rank"], item["score"],
+        )  # fmt: skip
+
+
+def test_a_structured_match_is_among_the_reasons(desk: Any) -> None:
+    memory = desk.add("Run ship.sh.", subject="api", attribute="deploy_command", value="ship.sh").id
+    desk.embed()
+    (item,) = reasons_for(desk, "what is the deploy command of the api?", memory)["items"]
+    assert item["verdict"] == "returned"
+    assert "the question names its subject and attribute" in item["reasons"]
+
+
+def test_to_an_agent_what_it_may_not_see_is_as_what_is_not_there(desk: Any, robot: Caller) -> None:
+    memory = desk.add("The gateway listens on port 8080.", project="beta").id
+    desk.embed()
+    question, vector = Question("gateway port"), desk.embedder.embed_query("gateway port")
+    told: list[str] = []
+    for one in (memory, "01999999-0000-7000-8000-000000000000"):
+        with pytest.raises(NotFound) as caught:
+            why.explain(desk.vault, robot, question, one, vector, "hybrid")
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    assert why.explain(desk.vault, robot, question, None, vector, "hybrid")["items"] == []
+
+
 def test_why_knows_no_memory_that_is_not_there(desk: Any) -> None:
     with pytest.raises(NotFound):
         reasons_for(desk, "gateway", "01999999-0000-7000-8000-000000000000")

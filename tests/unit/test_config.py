@@ -31,6 +31,19 @@ def test_the_gate_has_no_theta_and_no_chat_model_of_its_own_by_default(tmp_path:
     assert (found.theta, found.chat_model) == (None, None)
 
 
+def test_there_is_no_reranker_by_default_and_its_bounds_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    found = load(path)
+    assert (found.reranker, found.reranker_hits, found.reranker_within_s) == (None, 20, 0.15)
+    path.write_text('[recall]\nreranker = "judge"\nreranker_hits = 8\nreranker_ms = 600\n')
+    found = load(path)
+    assert (found.reranker, found.reranker_hits, found.reranker_within_s) == ("judge", 8, 0.6)
+    for wrong in ("reranker_hits = 1", "reranker_hits = 101", "reranker_ms = 9", "reranker_ms = 60001"):
+        path.write_text(f"[recall]\n{wrong}\n")
+        with pytest.raises(ConfigInvalid, match=wrong.split()[0]):
+            load(path)
+
+
 def test_theta_and_the_chat_model_are_read_and_a_relative_path_starts_at_the_file(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(FULL)

@@ -20,6 +20,9 @@ from memvault.errors import ConfigInvalid
 
 MAX_BYTES = 65_536
 
+HookRecall = Literal["auto", "always", "start", "off"]
+"""What memvault gives to a session that did not ask."""
+
 _MEND = "Mend or remove {} in the vault's home."
 _GATE = re.compile(r"\s*\[\s*gate\s*\]\s*(?:#.*)?$")
 _TABLE = re.compile(r"\s*\[")
@@ -47,6 +50,17 @@ class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat_model: str | None = None
 
 
+class RecallSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`reranker`: a model that reads the best answers once more and has a say in their order: an id of
+    `memvault models list`, or a GGUF file's path, relative to the settings file's folder; none by default.
+    It reads `reranker_hits` answers (2 to 100) and gets `reranker_ms` milliseconds for them (10 to 60,000).
+    """
+
+    reranker: str | None = None
+    reranker_hits: int = 20
+    reranker_ms: int = 150
+
+
 class WatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`enabled`: observe the files that memories cite, and flag memories whose file changed."""
 
@@ -61,10 +75,11 @@ class McpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`recall`: memories for a prompt that seems to need them ("auto"), for every one, or for none; a session
-    starts with its context all the same. `propose`: propose what the user says through an agent's hooks."""
+    """`recall`: what a session is given without asking. "off": nothing; "start": its context when it starts;
+    "auto": that, and memories for a prompt that seems to need them; "always": for every prompt that any
+    memory fits. `propose`: propose what the user says through an agent's hooks."""
 
-    recall: Literal["auto", "always", "off"] = "auto"
+    recall: HookRecall = "auto"
     propose: bool = True
 
 
@@ -72,6 +87,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lock: LockSettings = LockSettings()
     model: ModelSettings = ModelSettings()
     gate: GateSettings = GateSettings()
+    recall: RecallSettings = RecallSettings()
     watch: WatchSettings = WatchSettings()
     hooks: HookSettings = HookSettings()
     mcp: McpSettings = McpSettings()
@@ -86,8 +102,11 @@ class Config:
     model_id: str | None
     theta: float | None = None
     chat_model: Path | None = None
+    reranker: str | None = None
+    reranker_hits: int = 20
+    reranker_within_s: float = 0.15
     watch_files: bool = True
-    hook_recall: Literal["auto", "always", "off"] = "auto"
+    hook_recall: HookRecall = "auto"
     hook_proposals: bool = True
     mcp_preload_s: float = 3.0
 
@@ -150,6 +169,10 @@ def _checked(text: str, path: Path) -> Config:
         raise ConfigInvalid(f"{path.name}: mcp.preload_seconds is not negative")
     if found.gate.theta is not None and not 0 < found.gate.theta <= 1:
         raise ConfigInvalid(f"{path.name}: gate.theta is above 0 and at most 1")
+    if not 2 <= found.recall.reranker_hits <= 100:
+        raise ConfigInvalid(f"{path.name}: recall.reranker_hits is between 2 and 100")
+    if not 10 <= found.recall.reranker_ms <= 60_000:
+        raise ConfigInvalid(f"{path.name}: recall.reranker_ms is between 10 and 60000")
     chat = found.gate.chat_model
     return Config(
         idle_lock_s=found.lock.idle_minutes * 60.0,
@@ -157,6 +180,9 @@ def _checked(text: str, path: Path) -> Config:
         model_id=found.model.id,
         theta=found.gate.theta,
         chat_model=path.parent / Path(chat).expanduser() if chat else None,
+        reranker=found.recall.reranker or None,
+        reranker_hits=found.recall.reranker_hits,
+        reranker_within_s=found.recall.reranker_ms / 1000.0,
         watch_files=found.watch.enabled,
         hook_recall=found.hooks.recall,
         hook_proposals=found.hooks.propose,

@@ -132,6 +132,9 @@ def _connect(at: Invocation, host: Host, name: str, changes: list[FileChange]) -
         at.out.line(f"{host.title} is connected as {name}; its server answered in {found.took_ms:.0f} ms")
         at.out.tip(host.advice)
         at.out.tip("What it recalls may go to its model's provider: `memvault agents set` limits it.")
+        at.out.tip(
+            "What its sessions get unasked: `[hooks] recall` in config.toml (off, start, auto, always)."
+        )
     else:
         at.out.warn(f"written, but the check failed: {found.reason}")
     if not shutil.which(host.programs[0]) if host.programs else False:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +26,7 @@ from memvault.errors import Usage
 MODES = ("M0", "M1", "M2", "M3", "M4")
 LEVELS = ("low", "normal", "high")
 PICKS = ("A", "B", "neither")
+_REFERRED = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b")
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -81,14 +84,34 @@ def compile_(at: Invocation, index: bool, **how: Any) -> None:
 def _print(at: Invocation, answer: dict[str, Any]) -> None:
     for line in words(answer.get("text")).splitlines():
         at.out.line(line)
-    used = f"{words(answer.get('mode'))}: {answer.get('tokens')} of {answer.get('budget')} tokens"
-    at.out.note(dim(f"{used}, {answer.get('left_out_total')} left out"))
+    project = answer.get("project")
+    used = f"{answer.get('tokens')} of {answer.get('budget')} tokens"
+    at.out.note(dim(f"{words(answer.get('mode'))}, {words(project) if project else 'no project'}: {used}"))
+    _tell_left_out(at, answer)
     for change in rows(answer, "drift"):
         at.out.note(
             dim(f"changed since this session's last call: {change.get('id')}, {change.get('reason')}")
         )
     if not answer.get("text"):
-        at.out.note("Nothing that this task needs is remembered, or the budget has no room for it.")
+        at.out.note(_WHY_NOTHING[bool(answer.get("left_out_total"))])
+
+
+_WHY_NOTHING = {
+    False: "Nothing that this task needs is remembered.",
+    True: "Nothing is shown: what is remembered was left out.",
+}
+MOST_REASONS = 5
+
+
+def _tell_left_out(at: Invocation, answer: dict[str, Any]) -> None:
+    """How many for which reason; which ones they are, `--json` names."""
+    total, unnamed = int(answer.get("left_out_total", 0)), int(part(answer, "index").get("left_out", 0))
+    counts = Counter(_REFERRED.sub("another", words(row.get("reason"))) for row in rows(answer, "left_out"))
+    if total:
+        said = "; ".join(f"{number} {reason}" for reason, number in counts.most_common(MOST_REASONS))
+        at.out.note(dim(f"left out: {said}{'; others' if len(counts) > MOST_REASONS else ''}"))
+    if unnamed:
+        at.out.note(dim(f"{unnamed} more names had no room in the index"))
 
 
 def _index(at: Invocation, project: str | None) -> None:

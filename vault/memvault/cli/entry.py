@@ -60,6 +60,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "undo": ("runs:undo", "Take your newest change back."),
         "audit": ("audit:audit", "Prove that the log of changes is whole."),
         "gate": ("gate:gate", "Show what the gate thinks of a text, and set how strict it is."),
+        "aliases": ("aliases:aliases", "List and set other names of one thing."),
         "tombstones": ("tombstones:tombstones", "List or lift what keeps deleted memories out."),
     },
     "Agents": {
@@ -77,7 +78,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Program": {
         "tui": ("program:tui", "Open the terminal interface (as `memvault` alone does)."),
-        "models": ("models:models", "List, fetch, choose and measure embedding models."),
+        "models": ("models:models", "List, fetch, choose and measure models."),
         "demo": ("demo.command:demo", "Show everything on a throwaway vault."),
         "serve": ("program:serve", "Run the daemon in the foreground."),
         "completion": ("program:completion", "Print the completion script of a shell."),

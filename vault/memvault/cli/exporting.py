@@ -15,10 +15,12 @@ from memvault.cli.invocation import Invocation, invoked
 from memvault.cli.jsontext import encode
 from memvault.cli.markdown import as_markdown
 from memvault.cli.options import SCOPES, STATUSES, choice, command
+from memvault.cli.read import gather
 from memvault.errors import UnsafePath, Usage
 from memvault.text import visible
 
 PAGE = 200
+MOST_NAMES = 2_000
 
 
 @command("export")
@@ -49,6 +51,8 @@ def export(at: Invocation, path: str, form: str, force: bool, **filters: str | N
         for record in _records(at, filters, first):
             file.write(_encoded(record, form))
             count += 1
+        for names in _names(at, filters):
+            file.write(_names_encoded(names, form))
         size_bytes = file.tell()
     at.out.warn(f"{target} is not encrypted: anybody who gets the file can read it")
     if at.out.as_json:
@@ -61,19 +65,40 @@ def _to_stdout(at: Invocation, form: str, filters: dict[str, str | None]) -> Non
     records = _records(at, filters, _page(at, filters, None))
     if at.out.as_json:
         items = list(records)
-        at.out.document({"items": items, "total": len(items)})
+        at.out.document({"items": items, "total": len(items), "aliases": _names(at, filters)})
         return
     for record in records:
         data = _encoded(record, form)
         if form == "markdown" and at.out.to_person:
             data = visible(data.decode("utf-8")).encode("utf-8")
         sys.stdout.buffer.write(data)
+    for names in _names(at, filters):
+        sys.stdout.buffer.write(_names_encoded(names, form))
     sys.stdout.buffer.flush()
 
 
 def _encoded(record: dict[str, Any], form: str) -> bytes:
     line = encode(record, pretty=False) if form == "jsonl" else as_markdown(record)
     return line.encode("utf-8")
+
+
+def _names(at: Invocation, filters: dict[str, str | None]) -> list[dict[str, Any]]:
+    """Other names that the person set: all of them, or a project's; none beside a part of the memories."""
+    if filters.get("scope") or filters.get("status"):
+        return []
+    items, _ = gather(at, "aliases.list", {"origin": "set"}, MOST_NAMES, 0)
+    project = filters.get("project")
+    return [
+        {"names": item["names"], "project": item.get("project")}
+        for item in items
+        if project is None or item.get("project") == project
+    ]
+
+
+def _names_encoded(names: dict[str, Any], form: str) -> bytes:
+    if form == "jsonl":
+        return encode({"alias": names}, pretty=False).encode("utf-8")
+    return f"Other names: {' = '.join(visible(name, one_line=True) for name in names['names'])}\n\n".encode()
 
 
 def _page(at: Invocation, filters: dict[str, str | None], cursor: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from memvault import text
 from memvault.cli.answers import part, rows, texts
 from memvault.cli.invocation import Invocation, invoked
 from memvault.cli.layout import cut, pad, width, wrap
-from memvault.cli.options import command, paging
+from memvault.cli.options import KINDS, choice, command, paging
 from memvault.cli.output import Output, bold, coloured, dim
 from memvault.cli.read import INCLUDABLE
 from memvault.cli.views import place, show_count, show_list, status_piece, words
@@ -76,9 +76,16 @@ def _counts(found: dict[str, Any]) -> str:
 )
 @click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="As for recall.")
 @click.option("--include", metavar="WORDS", help="As for recall: archived, expired (comma between).")
+@click.option("--kind", type=choice(KINDS), help="As for recall: only of this kind.")
 @invoked
 def why(
-    at: Invocation, query: str, ident: str | None, project: str | None, limit: int, include: str | None
+    at: Invocation,
+    query: str,
+    ident: str | None,
+    project: str | None,
+    limit: int,
+    include: str | None,
+    kind: str | None,
 ) -> None:
     """Say why memories answer a question, or why one does not.
 
@@ -93,7 +100,7 @@ def why(
         raise Usage(f"{', '.join(unknown)}: choose from {', '.join(INCLUDABLE)}")
     params = {
         "query": question, "id": None if ident is None else memory_id(ident), "project": project,
-        "limit": limit, "include": chosen or None,
+        "limit": limit, "include": chosen or None, "kind": kind,
     }  # fmt: skip
     answer = at.call("recall.explain", params)
     if at.out.as_json:
@@ -191,11 +198,26 @@ def _quality(out: Output, found: dict[str, Any]) -> None:
     _row(
         out, "recalls", f"{recalls['asked']:,} asked, {_percent(recalls['hit_rate'])} found something"
     )  # fmt: skip
+    _reached(out, part(found, "reached"))
     _row(
         out,
         "never recalled",
         f"{unused['never_recalled']:,} of {unused['standing']:,} ({_percent(unused['share'])})",
     )
+
+
+def _reached(out: Output, found: dict[str, Any]) -> None:
+    _row(
+        out, "reached somebody",
+        f"{found['memories']:,} memories, by {found['contexts']:,} contexts and {found['prompts']:,} prompts"
+        " besides recalls",
+    )  # fmt: skip
+    judged = f"{found['used']:,} used, {found['wrong']:,} wrong, {found['outdated']:,} outdated"
+    if found["unused_share"] is None:
+        judged = "nobody said yet what was used"
+    else:
+        judged += f"; {_percent(found['unused_share'])} of them unused"
+    _row(out, "of these", judged)
 
 
 def _people(out: Output, found: dict[str, Any]) -> None:

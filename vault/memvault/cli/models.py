@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from memvault.cli.calibrating import calibrate
 from memvault.cli.invocation import Invocation, invoked
 from memvault.cli.layout import pad, width
 from memvault.cli.options import Command, Group, choice
@@ -61,7 +62,10 @@ def _cache() -> Path:
 
 @click.group("models", cls=Group)
 def models() -> None:
-    """List, fetch, choose and measure embedding models."""
+    """List, fetch, choose and measure models."""
+
+
+models.add_command(calibrate)
 
 
 @models.command("list", cls=Command)
@@ -80,15 +84,20 @@ def list_(at: Invocation) -> None:
         style = "green" if model.availability == "ready" else "dim"
         at.out.line(
             bold(pad(model.id, widest)), "  ", coloured(_WORDS[model.availability], style),
-            dim(f"  {model.dimensions} dimensions, {model.size_bytes / 1e6:,.0f} MB, {model.licence}"),
+            dim(f"  {_what(model)}, {model.size_bytes / 1e6:,.0f} MB, {model.licence}"),
             dim("  default" if model.is_default else ""),
         )  # fmt: skip
     at.out.tip("Next: `memvault models pull ID` makes one ready, `memvault models use ID` chooses it.")
 
 
+def _what(model: ModelInfo) -> str:
+    return "reranker" if model.role == "reranker" else f"{model.dimensions} dimensions"
+
+
 def _info(model: ModelInfo) -> dict[str, Any]:
     return {
         "id": model.id,
+        "role": model.role,
         "origin": model.origin,
         "availability": model.availability,
         "dimensions": model.dimensions,
@@ -155,7 +164,7 @@ def use(at: Invocation, model_id: str) -> None:
 @click.option("--licence", metavar="T", help="Default: what the file says.")
 @invoked
 def add(at: Invocation, path: str, model_id: str, pooling: str | None, **how: Any) -> None:
-    """Make a GGUF embedding model of your own known; the file is used where it lies."""
+    """Make a GGUF embedding model or reranker of your own known; the file is used where it lies."""
     from memvault_models.registry import add_file
 
     with _model_errors():
@@ -168,6 +177,9 @@ def add(at: Invocation, path: str, model_id: str, pooling: str | None, **how: An
     }
     if at.out.as_json:
         at.out.document(document)
+    elif entry.pooling == "rank":
+        at.out.line(f"{entry.id} is known: a reranker")
+        at.out.tip(f'Next: `reranker = "{entry.id}"` below `[recall]` in config.toml of the vault\'s home.')
     else:
         at.out.line(f"{entry.id} is known: {entry.dimensions} dimensions, pooling {entry.pooling}")
         at.out.tip(f"Next: `memvault models use {entry.id}`.")

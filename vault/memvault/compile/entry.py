@@ -54,6 +54,12 @@ class Entry:
         return (claim.scope, claim.project or "", fold(claim.subject), fold(claim.attribute))
 
 
+def title(entry: Entry) -> str:
+    """What it is named by: subject and attribute; its sentence without them."""
+    claim = entry.record.claim
+    return f"{claim.subject} {claim.attribute or ''}" if claim.subject else claim.content
+
+
 STYLE = frozenset(
     ("style", "tone", "naming", "layout", "voice", "writing_style", "风格", "语气", "命名", "排版", "文风")
 )

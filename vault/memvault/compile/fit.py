@@ -21,7 +21,7 @@ INDEX_SHARE = 5
 """The index takes at most one part in so many of the budget."""
 
 NO_ROOM = "no room in the budget"
-POLICIES_FIRST = "no room: a policy had none"
+POLICIES_FIRST = "held back because a policy did not fit in the budget"
 TOO_LONG = "too long for a line, and not safe to shorten: ask for it by id"
 
 
@@ -137,8 +137,11 @@ def assemble(
     reserved = min(share, cost(names, count))
     crowded = any(placed.unit.rank is Rank.POLICY for placed in stable[len(kept) :])
     dynamic: list[Placed] = []
+    told = {memory for placed in kept for memory in placed.unit.ids}
     for unit in ordered:
         placed = None
+        if unit.rank is Rank.INDEX and unit.ids[0] in told:
+            continue
         if unit.rank is Rank.INDEX:
             placed = None if crowded else sheet.put(unit, zone_limit=share)
         elif not crowded or unit.rank is Rank.POLICY:
@@ -146,6 +149,8 @@ def assemble(
             placed = sheet.put(unit, budget - spared)
         if placed is not None:
             dynamic.append(placed)
+            if unit.rank < Rank.AUDIT:
+                told.update(unit.ids)
             continue
         reason = POLICIES_FIRST if crowded and unit.rank is not Rank.POLICY else NO_ROOM
         crowded = crowded or unit.rank is Rank.POLICY

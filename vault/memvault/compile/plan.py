@@ -153,8 +153,19 @@ def _plan_stable(task: Task, found: Material, made: Plan) -> None:
     made.reasons.update(chosen.reasons)
     for unit in chosen.over:
         made.reasons.update(dict.fromkeys(unit.ids, "no room in the stable zone"))
-        if unit.rank is Rank.POLICY:
-            made.units.append(replace(unit, zone="working set"))
+        made.units.append(_beside(unit, found, steady=bool(made.stable)))
+
+
+def _beside(unit: Unit, found: Material, *, steady: bool) -> Unit:
+    """What found no room in the stable zone, to be placed where nothing steady is moved by it.
+
+    Before an empty stable zone that is its own place, and the project's zone is the last of the stable ones.
+    What had its share already and is not relevant waits for what is.
+    """
+    zone = unit.zone if unit.zone == "project" or not steady else "working set"
+    relevance = max((entry.score for entry in found.recalled if entry.id in unit.ids), default=0.0)
+    rank = unit.rank if unit.rank is Rank.POLICY or relevance > 0 else Rank.TASK
+    return replace(unit, zone=zone, rank=rank, score=max(unit.score, relevance))
 
 
 def _offer(made: Plan, entry: Entry, score: float, more: Sequence[str] = ()) -> None:
@@ -177,7 +188,8 @@ def _plan_task(task: Task, found: Material, made: Plan) -> None:
     """What the objective recalled, after what is shown already and what a stronger claim outranks."""
     taken = {id_ for placed in made.stable for id_ in placed.unit.ids}
     taken |= {id_ for unit in made.units for id_ in unit.ids}
-    above = [made.entries[id_] for placed in made.stable for id_ in placed.unit.ids]
+    steady = [placed.unit for placed in made.stable]
+    above = [made.entries[id_] for unit in (*steady, *made.units) for id_ in unit.ids]
     new = [entry for entry in found.recalled if entry.id not in taken]
     new = [entry for entry in new if entry.record.status is not Status.CONFLICT]
     settled = settle(_allowed(task, found, made, new))
@@ -233,16 +245,16 @@ def _plan_conflicts(task: Task, found: Material, made: Plan) -> None:
 
 
 def _plan_index(task: Task, found: Material, made: Plan) -> None:
-    """Names of what is there beside; what is shown in full needs none."""
+    """Names of what is there beside. What is shown in full needs none: the fitting knows what that is."""
     taken = {id_ for placed in made.stable for id_ in placed.unit.ids}
-    taken |= {id_ for unit in made.units for id_ in unit.ids}
+    offered = {id_ for unit in made.units for id_ in unit.ids}
     most = task.budget // INDEX_SHARE // _SHORTEST_NAME
     named = 0
     for at, entry in enumerate(found.index):
         unfit = (task.verified_only and not verified(entry)) or (task.fresh_only and entry.stale)
         if entry.id in taken or unfit or entry.is_past(found.now):
             continue
-        named += 1
+        named += entry.id not in offered
         if named > most:
             made.unnamed += 1
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memvault.model import Kind, Sensitivity
+from memvault.text import fold
 
 DEFAULT_BUDGET = 1_000
 """Tokens."""
@@ -66,6 +67,33 @@ _IGNORE_PAST = re.compile(
     r"|从零开始|从头开始",
     re.IGNORECASE,
 )
+
+
+_OPENING = frozenset(
+    (
+        "start", "started", "begin", "beginning", "session", "new", "work", "working", "project", "repo",
+        "repository", "task", "continue", "resume", "go", "on", "the", "a", "this", "my", "our", "in", "at",
+        "with", "for", "to", "of", "let's", "lets", "hello", "hi", "help", "me", "please", "again", "today",
+        "what", "is", "there", "know", "do", "we", "everything", "anything", "about", "context", "memory",
+    )
+)  # fmt: skip
+"""Words that begin work on a project without saying on what."""
+_OPENING_CJK = re.compile(
+    r"新的?会话|会话|开始|继续|工作|项目|任务|仓库|今天|我们|这个|你好|请|帮我|上下文|记忆|一下|吧|的|新|在|做"
+)
+_WORD = re.compile(r"[^\W_](?:[\w'.-]*[^\W_])?")
+
+
+def is_unspecific(objective: str, project: str | None) -> bool:
+    """Whether an objective says no more than that work on the project begins: then nothing can be relevant to
+    it, and the project's facts are what it gets.
+    """
+    text = fold(objective)
+    if project:
+        text = text.replace(fold(project), " ")
+    names = set(_WORD.findall(fold(project or "")))
+    words = _WORD.findall(_OPENING_CJK.sub(" ", text))
+    return all(word in _OPENING or word in names for word in words)
 
 
 def chosen_mode(objective: str, given: Mode | None, novelty: Level, continuity: Level) -> Mode:

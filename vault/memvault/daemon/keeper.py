@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from memvault.clock import Clock
 from memvault.config import Config
+from memvault.daemon.asking import vector_of
 from memvault.daemon.jobs import Jobs
 from memvault.daemon.means import brings_its_own, starting_means
 from memvault.daemon.news import News
@@ -42,6 +43,7 @@ from memvault.services.embedding import EmbeddingWorker
 from memvault.services.opinion import Opinion
 from memvault.services.places import Place
 from memvault.services.recollect import Use, note_uses
+from memvault.services.reranking import Reranking
 from memvault.services.vault import Vault, create_database, load_index, open_vault
 from memvault.store import settings, vectors
 from memvault_models.fake import FAKE_MODEL_ID
@@ -73,6 +75,8 @@ class Keeper:
         self.listeners = self.news.listeners
         self.on_lock: list[Callable[[], None]] = []
         self.courtesy = Courtesy()
+        self.searching = Courtesy()
+        """Hurried while a question is searched for, not while it is embedded: that needs no interpreter."""
         self._writer, self._reader, self._browser = (Lane(name) for name in ("writer", "reader", "browser"))
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._opening = asyncio.Lock()
@@ -84,6 +88,7 @@ class Keeper:
         self._locking: asyncio.Task[None] | None = None
         self.jobs = Jobs()
         self.opinion = Opinion(config.chat_model)
+        self.reranking = Reranking(config, layout.root, cache_dir())
 
     @property
     def state(self) -> str:
@@ -186,6 +191,7 @@ class Keeper:
         vault.theta = self.config.theta or THETA
         self.vault = vault
         self.opinion.start()
+        self.reranking.start()
         self._start_embedding(vault)
         self._opened_at = self._used_at = self.clock.monotonic_s()
         self._watch_clock()
@@ -206,7 +212,7 @@ class Keeper:
     @staticmethod
     def _switch(vault: Vault, model_id: str) -> None:
         vault.model_id = model_id
-        vault.index = load_index(vault.reader, model_id, starting_means(model_id))
+        vault.index = load_index(vault.reader, vault.labels, model_id, starting_means(model_id))
         vault.waiting.clear()
         vault.waiting.extend(vectors.missing(vault.reader, model_id))
 
@@ -264,6 +270,7 @@ class Keeper:
         self.news.announce("state", {"state": "locked"})
         await self.jobs.stop_all()
         await asyncio.to_thread(self.opinion.stop)
+        await asyncio.to_thread(self.reranking.stop)
         await self._stop_embedding()
         loop = asyncio.get_running_loop()
         for lane in (self._reader, self._browser):
@@ -350,7 +357,7 @@ class Keeper:
         try:
             # One question of each connection at a time: nobody waits for the whole queue of another.
             async with self._asking.setdefault(TURN.get(), asyncio.Lock()):
-                vector = await asyncio.wrap_future(worker.ask(text))
+                vector = await vector_of(worker, text)
         except ModelUnavailable:
             return None, "keyword"
         if not hasty and len(vault.waiting) <= DRAIN_AT_MOST and not worker.idle:
@@ -381,7 +388,7 @@ class Keeper:
         uses, self._uses = self._uses, []
         try:
             if uses and not vault.read_only and (vault is self.vault or self.vault is None):
-                note_uses(vault, uses)
+                note_uses(vault, uses, self.searching.give_way)
         except MemvaultError as error:
             log.warning("uses not written: %s", error.code)
 
@@ -389,4 +396,4 @@ class Keeper:
 def _refit(vault: Vault, means: Means) -> None:
     """Rebuild the index with the means of a model that brought its own only when it was loaded."""
     if brings_its_own(vault.model_id):
-        vault.index = load_index(vault.writer, vault.model_id, means)
+        vault.index = load_index(vault.writer, vault.labels, vault.model_id, means)

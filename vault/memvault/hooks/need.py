@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 
 from memvault.hooks import words
+from memvault.pasted import CODE_LINE, FAILED
 
-MOST_ASKED_CHARS = 2_000
-TAIL_CHARS = 600
-"""Of a longer prompt its beginning is asked for, and its end: there the question often stands."""
+MOST_ASKED_CHARS = 16_000
+TAIL_CHARS = 8_000
+"""Of a longer prompt its beginning is asked for, and its end: there the question often stands. What of it is
+informative, recall finds out itself."""
 
 _HOST_COMMAND = re.compile(r"\s*(?:/[a-z][\w:.-]*(?:\s|$)|!|#(?=\S))", re.IGNORECASE)
-_FAILED = re.compile(
-    r"^(?:\w+(?:\.\w+)*(?:Error|Exception|Warning|Interrupt)\b.*|(?:error|fatal|panic|FAILED)\b.{3,}"
-    r"|.{0,60}\berror(?:\[\w+\])?: .{3,})$",
-    re.MULTILINE,
-)
 
 _ENGLISH = """
     ok(?:ay)? ; kk? ; y ; n ; yes+ ; yep ; yeah ; yup ; sure ; right ; correct ; exactly ; agreed ; no ; nope
@@ -74,33 +71,27 @@ def _items(table: str, end: str) -> list[re.Pattern[str]]:
 _IDLE = [*_items(_ENGLISH, r"(?![a-z0-9'])"), *_items(_CHINESE, "")]
 MOST_IDLE_CHARS = 80
 
-_CODE_LINE = re.compile(
-    r"[{};]\s*$|^\s*(?:def|class|import|from|return|if|for|while|try|except|else|elif|function|const|let"
-    r"|var|public|"
-    r"private|protected|static|#include|#!|package|func|fn|use|struct|interface|export|async|await|SELECT"
-    r"|INSERT|"
-    r"UPDATE|CREATE|FROM|WHERE)\b.*[({:;=<>]|^\s*(?://|/\*|\*/|#|<!--|--)|^\s*[\w.\[\]\"']+\s*(?:[-+*/|&]?="
-    r"|:=)\s*\S"
-    r"|^\s*</?\w[^>]*>|^\s*[)\]}]+[,;]?\s*$|^\s*\w+(?:\.\w+)*\(.*\)\s*$|^\s*\$ \S|^(?:\+\+\+|---|@@|[+-]\s)"
-    r"|^\s*File \".*\", line \d+|^\s+at \S+|^Traceback|^\s*\"[\w-]+\"\s*:"
-)
-
 
 def question(prompt: str) -> str | None:
     """What to ask memory for; None for a prompt that needs none."""
     if _HOST_COMMAND.match(prompt):
         return None
-    own = words.own(prompt)
+    own = words.own(prompt, whole=True)
     lines = [line for line in own.splitlines() if line.strip()]
-    spoken = [line for line in lines if not _CODE_LINE.search(line)]
+    spoken = [line for line in lines if not CODE_LINE.search(line)]
     if not spoken or (len(lines) >= 4 and len(spoken) * 10 <= len(lines) * 3):
         return _failure(prompt)
     text = " ".join(" ".join(lines).split())
     if _is_idle(text):
         return None
+    return shortened("\n".join(line.rstrip() for line in lines))
+
+
+def shortened(text: str) -> str:
+    """A text that is asked for, without the middle of a very long one."""
     if len(text) <= MOST_ASKED_CHARS:
         return text
-    return f"{text[: MOST_ASKED_CHARS - TAIL_CHARS]} {text[-TAIL_CHARS:]}"
+    return f"{text[: MOST_ASKED_CHARS - TAIL_CHARS]}\n{text[-TAIL_CHARS:]}"
 
 
 def _is_idle(text: str) -> bool:
@@ -122,5 +113,5 @@ def _is_idle(text: str) -> bool:
 
 def _failure(prompt: str) -> str | None:
     """Of pasted code or output only what failed is worth a question: a memory may know the cause."""
-    found = [line.strip() for line in _FAILED.findall(prompt[: words.MOST_CHARS])]
+    found = [line.strip() for line in FAILED.findall(prompt[: words.MOST_CHARS])]
     return found[-1][:400] if found else None

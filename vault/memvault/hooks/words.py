@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from memvault.hooks import frame
+from memvault.pasted import FENCE, QUOTED_LINE
 
 MOST_CHARS = 20_000
 """Of a prompt; what is longer is looked at as far as this."""
@@ -16,13 +17,11 @@ LONG_CHARS = 1_500
 EDGE_CHARS = 500
 """Whoever pastes much writes their own words before or after it: of a long prompt only its edges count."""
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(
     r"<([a-z]+(?:[-_][a-z]+)+|documents?|files?|context|selection|terminal"
     r"|instructions)\b[^>]{0,200}>.*?(?:</\1>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.)、])\s+")
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
 CJK = re.compile(r"[\u3400-\u9fff]")
@@ -36,10 +35,10 @@ class Sentence:
     line: int
 
 
-def own(prompt: str) -> str:
-    """What the person wrote themselves."""
-    text = frame.without(prompt[:MOST_CHARS])
-    for pattern in (_FENCE, _TAGGED, _QUOTED_LINE):
+def own(prompt: str, *, whole: bool = False) -> str:
+    """What the person wrote themselves; `whole`: beyond MOST_CHARS too."""
+    text = frame.without(prompt if whole else prompt[:MOST_CHARS])
+    for pattern in (FENCE, _TAGGED, QUOTED_LINE):
         text = pattern.sub("\n", text)
     return text.strip()
 

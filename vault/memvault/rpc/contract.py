@@ -12,8 +12,10 @@ from typing import Any
 from memvault import errors as e
 from memvault.errors import MemvaultError
 from memvault.rpc import agent_results as a
+from memvault.rpc import alias_results as n
 from memvault.rpc import context_results as c
 from memvault.rpc import insight_results as i
+from memvault.rpc import model_results as m
 from memvault.rpc import results as r
 from memvault.rpc import upkeep_results as u
 
@@ -61,6 +63,14 @@ CONTRACTS: dict[str, Contract] = {
     "events.subscribe": Contract("Hear of changes from now on.", r.Done),
     "models.use": Contract(
         "Embed everything with another model.", r.ModelFacts, (e.Illegal, e.ModelUnavailable)
+    ),
+    "models.calibrate": Contract(
+        "How many questions would be answered, rightly and wrongly, wherever the line for an answer lies.",
+        m.AnswersCalibrated,
+        (e.Illegal, e.ModelUnavailable),
+    ),
+    "models.set_shift": Contract(
+        "Move the line for an answer in this vault.", m.ShiftSet, (e.ModelUnavailable,)
     ),
     "memory.add": Contract(
         "Write a claim; an agent proposes it.",
@@ -118,6 +128,11 @@ CONTRACTS: dict[str, Contract] = {
     "conflicts.list": Contract("Claims that contradict each other.", u.Conflicts),
     "conflicts.resolve": Contract(
         "A person's verdict on a conflict.", u.Resolved, (e.NotFound, e.Illegal, e.Refused)
+    ),
+    "aliases.list": Contract("Names that stand for one thing.", n.Aliases),
+    "aliases.set": Contract("Let names stand for one thing.", n.AliasesChanged, (e.Refused, e.LimitReached)),
+    "aliases.remove": Contract(
+        "Let names stand for one thing no more.", n.AliasesChanged, (e.NotFound, e.Refused)
     ),
     "tombstones.list": Contract("What was deleted and refuses to return, without text.", r.Tombstones),
     "tombstones.lift": Contract("Let what was deleted be written again.", r.Lifted, (e.NotFound,)),

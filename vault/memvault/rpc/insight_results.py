@@ -117,6 +117,20 @@ class Recalls(Result, frozen=True):
     by: list[Asked]
 
 
+class Reached(Result, frozen=True):
+    """From the same log: contexts compiled, prompts that got memories unasked, memories that reached anybody,
+    and of those what was said to be used, wrong or outdated. `unused_share`: null while nobody said anything.
+    """
+
+    contexts: int
+    prompts: int
+    memories: int
+    used: int
+    wrong: int
+    outdated: int
+    unused_share: float | None
+
+
 class Unused(Result, frozen=True):
     standing: int
     never_recalled: int
@@ -147,5 +161,6 @@ class Stats(Result, frozen=True):
     sources: Sources
     candidates: list[Judged]
     recalls: Recalls
+    reached: Reached
     unused: Unused
     index: IndexSize

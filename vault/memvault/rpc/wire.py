@@ -176,6 +176,7 @@ class Explain(Params, frozen=True):
     project: str | None = None
     limit: Count = 5
     include: list[str] = []
+    kind: Kind | None = None
 
 
 class OneRun(Params, frozen=True):

@@ -16,9 +16,9 @@ from memvault.errors import NotFound
 from memvault.ids import new_id
 from memvault.lifecycle import Move
 from memvault.model import Authority, Claim, Record, Source, Status
-from memvault.services import graves
+from memvault.services import graves, learning
 from memvault.services.vault import Vault
-from memvault.store import codec, events, memories, runs, vectors, written
+from memvault.store import codec, events, memories, recalls, runs, vectors, written
 from memvault.store.events import Event, Head
 from memvault.store.memories import Reach
 
@@ -64,7 +64,11 @@ class Change:
     touched: dict[str, None] = field(default_factory=dict[str, None])
     moved: set[str] = field(default_factory=set[str])
     """Memories whose text changed or that are gone: their vectors no longer hold."""
+    gone: set[str] = field(default_factory=set[str])
+    """Memories that were erased: the log of recalls names them no more."""
     head: Head | None = None
+    names: bool = False
+    """Whether a person's other names changed."""
     summary: dict[str, Any] = field(default_factory=dict[str, Any])
     """Kept with the run, beside the number of memories it touched."""
 
@@ -72,6 +76,7 @@ class Change:
         """Insert a new memory in the state its `move` gives it."""
         lifecycle.check(move, None, record.status)
         memories.insert(self.vault.writer, record, self.vault.derive(record.claim), self.run)
+        learning.read(self.vault.writer, record.id, record.claim)
         runs.keep_image(self.vault.writer, self.run, record.id, None)
         self.moved.add(record.id)
         self._event(record.id, move, None, record.status, None, record.version, {"reason": reason})
@@ -106,6 +111,7 @@ class Change:
         self._keep(record)
         derived = self.vault.derive(claim)
         memories.set_claim(self.vault.writer, record.id, found.version, claim, derived, self.at, self.run)
+        learning.read(self.vault.writer, record.id, claim)
         if claim.content != record.claim.content:
             vectors.drop(self.vault.writer, record.id)
             self.moved.add(record.id)
@@ -156,6 +162,7 @@ class Change:
         events.erase_payloads(self.vault.writer, memory)
         runs.forget_images(self.vault.writer, memory)
         self.vault.told.forget(self.vault.writer, memory)
+        self.gone.add(memory)
         self.touched[memory] = None
         self.moved.add(memory)
 
@@ -273,10 +280,13 @@ def change(vault: Vault, kind: str, actor: str, *, run: str | None = None) -> It
         if run is None:
             runs.start(vault.writer, work.run, kind, actor, work.at)
         yield work
+        recalls.forget(vault.writer, work.gone)
         if run is None:
             runs.finish(vault.writer, work.run, work.at, {"memories": len(work.touched), **work.summary})
     if work.head is not None:
         vault.mark.write(work.head)
+    if work.names:
+        learning.settle(vault.writer, vault.aliases)
     if work.touched:
         ids = list(work.touched)
         vault.refresh(ids, work.moved)

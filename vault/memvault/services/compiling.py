@@ -30,11 +30,10 @@ from memvault.model import Record, Status
 from memvault.recall.query import Query
 from memvault.services import auditing, gathering
 from memvault.services.caller import Caller, up_to
-from memvault.services.recollect import QUERY_BYTES, Answer
+from memvault.services.recollect import QUERY_BYTES, Answer, Question, query_of
 from memvault.services.vault import Vault
 from memvault.store import contexts, events, memories
 from memvault.text import accept, fold
-from memvault_models.language import language
 
 MOST_LEFT_OUT = 200
 """Entries of `left_out` that an answer carries."""
@@ -108,15 +107,12 @@ def gather(vault: Vault, caller: Caller, task: Task, vector: Vector | None, mode
     # Taken before anything is read: what changes meanwhile leaves no line in the next one.
     render = vault.standing.renderer
     mine = narrowed(caller, task)
-    query = Query(
-        text=task.objective,
-        terms=vault.analyser.query(task.objective),
-        vector=vector,
-        language=language(task.objective),
-        today=vault.today(),
-        kinds=None if task.mode is Mode.AUDIT else frozenset(LOADED[task.mode]),
-    )
+    asked = query_of(vault, mine, Question(task.objective, task.project), vector)
+    query = replace(asked, kinds=None if task.mode is Mode.AUDIT else frozenset(LOADED[task.mode]))
     recalled, contradicted = gathering.recalled(vault, mine, task, query)
+    known_here = {entry.id for entry in recalled}
+    facts = gathering.project_facts(vault, mine, task)
+    recalled = (*recalled, *(entry for entry in facts if entry.id not in known_here))
     sets, half_hidden = gathering.conflicts(vault, mine, task, contradicted)
     session = _session(vault, caller, task)
     known = None if session is None else contexts.held(vault.reader, session, task.variant)
@@ -230,7 +226,8 @@ def plain_context(context: Context) -> dict[str, Any]:
     pack, made = context.pack, context.gathered.plan
     left_out = [{"id": memory, "reason": reason} for memory, reason in pack.left_out.items()]
     indexed = next(len(lines) for name, lines, _ in pack.zones if name == "index")
-    offered = sum(unit.rank is Rank.INDEX for unit in made.units)
+    shown = set(pack.shown)
+    offered = sum(unit.rank is Rank.INDEX and unit.ids[0] not in shown for unit in made.units)
     return {
         "text": pack.text,
         "zones": [{"name": name, "lines": list(lines), "ids": list(ids)} for name, lines, ids in pack.zones],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memvault.errors import Busy, DiskFull, NotFound, Usage
 from memvault.lifecycle import Move
-from memvault.services import backup, graves
+from memvault.services import aliasing, backup, graves
 from memvault.services.caller import Caller
 from memvault.services.change import change
 from memvault.services.vault import Vault, keep_reserve
@@ -89,6 +89,8 @@ def _erase(vault: Vault, caller: Caller, wanted: Selection, why: str | None) -> 
                 work.erase(record, Move.DELETE, why, tombstone=True, source=named)
         if found and named and not wanted.ids:
             graves.bury_source(vault, named, work.at, work.run)
+        if wanted == Selection(project=wanted.project):
+            aliasing.erase(work, wanted.project)
     empty_log(vault)
     keep_reserve(vault.layout)
     left = tombstones.count_of_run(vault.writer, work.run)

@@ -60,6 +60,8 @@ def doubt(vault: Vault, caller: Caller, memory: str, verdict: str, evidence: str
     name = _spent(vault, caller, "doubt", DOUBTS_A_DAY)
     with change(vault, "feedback", caller.actor) as work:
         settings.count(vault.writer, name)
+        said: list[dict[str, Any]] = [{"id": record.id, "feedback": verdict}]
+        recalls.log(vault.writer, vault.now(), caller.actor, b"", said)
         if not flagged:
             work.flag(record, NEEDS_VERIFICATION, reversible=True)
         work.note(record.id, WORD, f"{verdict}: {shown}", record.status, record.version)

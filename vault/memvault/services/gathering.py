@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memvault.compile.entry import Entry
-from memvault.compile.task import Mode, Task
+from memvault.compile.entry import Entry, confirmed
+from memvault.compile.task import Mode, Task, is_unspecific
 from memvault.model import Kind, Record, Status
 from memvault.recall.query import Hit, Query
 from memvault.services import plain
@@ -22,8 +22,11 @@ from memvault.services.vault import Vault
 from memvault.store import ageing, contexts, memories
 from memvault.store.connection import Database
 from memvault.store.memories import Reach
+from memvault.text import fold
 
 MOST_RECALLED = 16
+MOST_FACTS = 12
+"""Facts of the project that a context offers when its objective says nothing of what the work is."""
 MOST_STANDING = 1_000
 MOST_INDEXED = 60
 MOST_OPEN = 20
@@ -101,6 +104,26 @@ def recalled(vault: Vault, mine: Caller, task: Task, query: Query) -> tuple[tupl
     every = [entry for entry in every if entry.record.status in shown or is_said(entry.record)]
     standing = tuple(entry for entry in every if entry.record.status is not Status.CONFLICT)
     return standing, [entry for entry in every if entry.record.status is Status.CONFLICT]
+
+
+def project_facts(vault: Vault, mine: Caller, task: Task) -> tuple[Entry, ...]:
+    """What is known of the project itself, the latest changed first: for a task that names no work."""
+    if task.project is None or task.mode is Mode.MINIMAL or not is_unspecific(task.objective, task.project):
+        return ()
+    named = index_entries(vault.reader, vault, mine.reach, task.project)
+    here = fold(task.project)
+    facts = [
+        entry
+        for entry in named
+        if entry.record.claim.kind is Kind.FACT
+        and fold(entry.record.claim.project or "") == here
+        and confirmed(entry)
+        and not entry.stale
+    ]
+    # The score only keeps their order, below whatever has any relevance.
+    return tuple(
+        replace(entry, score=1e-9 * (MOST_FACTS - at)) for at, entry in enumerate(facts[:MOST_FACTS])
+    )
 
 
 def _said(vault: Vault, mine: Caller, task: Task) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from memvault.errors import DependentChanges, Illegal, NotFound, Refused, VaultDamaged
 from memvault.model import Claim
-from memvault.services import backup, graves
+from memvault.services import aliasing, backup, graves
 from memvault.services.caller import Caller
 from memvault.services.change import EVERYTHING, Change, change
 from memvault.services.forgetting import CLOCK_JUMPED
@@ -86,7 +86,7 @@ def roll_back(vault: Vault, caller: Caller, run: str, *, with_dependents: bool) 
 
 def _take_back(work: Change, run: str, restored: dict[str, None], removed: dict[str, None]) -> None:
     """Bring every memory that `run` touched, and that still exists, back to its image."""
-    images = runs.images(work.vault.writer, run)
+    images = aliasing.put_back(work, runs.images(work.vault.writer, run))
     living = memories.get(work.vault.writer, [memory for memory, _ in images], EVERYTHING)
     for memory, image in images:
         record = living.get(memory)

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from memvault.compile.entry import Entry
+from memvault.compile.entry import Entry, confirmed, title
 from memvault.compile.lines import FRAME, forms
 from memvault.compile.task import Mode, Task
 from memvault.compile.tokens import cost, estimate
 from memvault.errors import Refused, TextUnusable, Usage
-from memvault.hooks import corrected, lessons, said, words
+from memvault.hooks import corrected, lessons, said, topics, words
 from memvault.hooks.claims import LEAST_SIZE, Claimed
-from memvault.model import Claim, Draft, Outcome, Scope, Source, SourceType
+from memvault.model import Claim, Draft, Kind, Outcome, Scope, Source, SourceType
 from memvault.recall.query import Query
 from memvault.services import gathering, plain, remember
 from memvault.services.caller import Caller, Verb, shelves
@@ -36,6 +36,8 @@ MOST_SHOWN = 3
 """Memories for one prompt."""
 LOOKED_AT = 8
 """Of the best; some may have been shown before, or are too long."""
+MOST_DUE = 2
+"""Of them, rules that no word of the prompt asks for, but its topic does."""
 MOST_TOKENS = 300
 CONFIDENCE = 0.5
 """Of what a session's words propose: ranked low until a person has looked."""
@@ -43,6 +45,8 @@ MOST_REASON_CHARS = 200
 
 _QUOTED = "it came from memvault itself and is no new observation"
 _COLON = re.compile(r"(?:[:：]|\bthat\b|[\"“”「」])\s*")
+_RULES = frozenset((Kind.POLICY, Kind.PREFERENCE, Kind.PROCEDURE))
+"""Kinds that say how something is done here."""
 _POOLS = frozenset({"current", "said"})
 """A conflict is shown with all its sides or not at all: there is no room for that beside a prompt."""
 
@@ -163,17 +167,39 @@ def recalled(
 ) -> Shown:
     """The few memories that matter for a prompt, without those that are `known`. For the reader's thread."""
     question = Question(query, caller.project, LOOKED_AT)
-    asked = query_of(vault, question, vector)
     here = narrowed(caller, Task(query, Mode.SCOPED, caller.project))
+    asked = query_of(vault, here, question, vector)
     hits = vault.index.search(asked, shelves(here, caller.project, _POOLS), LOOKED_AT)
     fresh = {hit.id: hit for hit in hits if hit.id not in known}
     found = memories.get(vault.reader, list(fresh), here.reach)
     records = [found[memory] for memory in fresh if memory in found]
     kept = [record for record in records if asked_for(vault, record, question)]
-    shown, lines = _fitted(gathering.entries(vault.reader, kept, fresh))
+    direct = gathering.entries(vault.reader, kept, fresh)
+    due = _due(vault, here, query, known | {entry.id for entry in direct})
+    shown, lines = _fitted([*direct[: MOST_SHOWN - 1], *due, *direct[MOST_SHOWN - 1 :]])
     vault.told.note(caller.actor, [as_told(entry) for entry in shown], vault.now())
     text = "\n".join((FRAME, *lines)) if lines else ""
-    return Shown(text, _logged(vault, asked, mode, shown))
+    return Shown(text, _logged(vault, asked, mode, shown, frozenset(entry.id for entry in due)))
+
+
+def _due(vault: Vault, here: Caller, query: str, known: frozenset[str]) -> list[Entry]:
+    """Rules whose title speaks of the work that the prompt is about: who does not know of them cannot ask."""
+    wanted = topics.topics(query)
+    if not wanted:
+        return []
+    standing = gathering.standing_entries(vault, here.reach)
+    named = gathering.index_entries(vault.reader, vault, here.reach, here.project)
+    now = vault.now()
+    found = {
+        entry.id: entry
+        for entry in (*standing, *named)
+        if entry.record.claim.kind in _RULES
+        and entry.id not in known
+        and confirmed(entry)
+        and not entry.is_past(now)
+        and topics.topics(title(entry)) & wanted
+    }
+    return list(found.values())[:MOST_DUE]
 
 
 def _fitted(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
@@ -193,12 +219,19 @@ def _fitted(entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
     return shown, lines
 
 
-def _logged(vault: Vault, asked: Query, mode: str, shown: Sequence[Entry]) -> Answer:
+def _logged(vault: Vault, asked: Query, mode: str, shown: Sequence[Entry], due: frozenset[str]) -> Answer:
     return Answer(
         results=[],
         mode=mode,
         used=[entry.id for entry in shown],
         query_hash=hmac.digest(vault.secrets.lookup, asked.text.encode(), "sha256"),
-        logged=[{"id": entry.id, "score": round(entry.score, 4), "hook": "prompt"} for entry in shown],
+        logged=[
+            {
+                "id": entry.id,
+                "score": round(entry.score, 4),
+                "hook": "topic" if entry.id in due else "prompt",
+            }
+            for entry in shown
+        ],
         query=asked,
     )

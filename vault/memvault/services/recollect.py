@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from memvault.errors import NotFound, Usage
 from memvault.model import Record, Status
+from memvault.recall import when
+from memvault.recall.gist import gist
 from memvault.recall.query import Hit, Query
 from memvault.services import plain
 from memvault.services.caller import PERSON, Caller, shelves
@@ -91,19 +93,21 @@ class Use:
     answer: Answer
 
 
-def note_uses(vault: Vault, uses: Sequence[Use]) -> None:
+def note_uses(vault: Vault, uses: Sequence[Use], give_way: Callable[[], None] = lambda: None) -> None:
     """Log recalls and count the use of what they returned, in one transaction. For the writer's thread.
 
+    `give_way` is called between parts of a millisecond: a search that is under way shall not wait for them.
     Only a person's questions teach the index: no agent shifts what the person is answered.
     """
     now, today = vault.now(), vault.today()
     with vault.writer.transaction():
         for use in uses:
+            give_way()
             recalls.log(vault.writer, now, use.actor, use.answer.query_hash, use.answer.logged)
             recalls.use(vault.writer, now, use.answer.used)
             if use.actor == PERSON.actor and use.answer.used:
                 vault.index.note_question(use.answer.query)
-        vault.told.keep(vault.writer, now, within_s=KEEPING_S)
+        vault.told.keep(vault.writer, now, within_s=KEEPING_S, give_way=give_way)
         keep_learned(vault)
     for memory in {memory for use in uses for memory in use.answer.used}:
         vault.index.touch(memory, used_day=today)
@@ -120,30 +124,53 @@ def checked(question: Question) -> Question:
     return Question(text, question.project, question.limit, question.include, question.kind)
 
 
-def query_of(vault: Vault, question: Question, vector: npt.NDArray[np.float32] | None) -> Query:
-    """The question as the index takes it; without `vector` by words alone."""
+def query_of(
+    vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None
+) -> Query:
+    """The question as the index takes it, with other names that the caller may know of.
+
+    Without `vector` by words alone.
+    """
+    text, allow = question.query, shelves(caller, question.project, POOLS)
+    asked, today = gist(text), vault.today()
     return Query(
-        text=question.query,
-        terms=vault.analyser.query(question.query),
+        text=text,
+        terms=vault.aliases.expand(text, vault.analyser.query(text), vault.analyser, allow),
+        marks=vault.analyser.marks(question.query),
+        span=when.asked(asked, today),
         vector=vector,
-        language=language(question.query),
-        today=vault.today(),
+        language=language(asked),
+        today=today,
         kinds=None if question.kind is None else frozenset({question.kind}),
     )
 
 
+def best(
+    vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None, most: int
+) -> list[tuple[Hit, str]]:
+    """At least `most` answers, if there are so many, with what each says: for a reranker to read."""
+    wider = replace(question, limit=max(question.limit, most))
+    hits = _search(vault, caller, wider, query_of(vault, caller, question, vector))
+    kept = _kept(vault, caller, wider, hits)
+    return [(hit, record.claim.content) for hit, record in kept]
+
+
 def recall(
-    vault: Vault, caller: Caller, question: Question, vector: npt.NDArray[np.float32] | None, mode: str
+    vault: Vault,
+    caller: Caller,
+    question: Question,
+    vector: npt.NDArray[np.float32] | None,
+    mode: str,
+    ranked: Sequence[Hit] | None = None,
 ) -> Answer:
-    """Filter, then search, then read the winners (SPEC 8). `vector` None: by words alone."""
-    pools = POOLS | {"resting"} if question.include else POOLS
-    query = query_of(vault, question, vector)
-    allow = shelves(caller, question.project, pools)
-    hits = vault.index.search(query, allow, question.limit * 3 if question.include else question.limit)
-    found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
-    kept = [(hit, found[hit.id]) for hit in hits if hit.id in found]
-    kept = [(hit, record) for hit, record in kept if asked_for(vault, record, question)]
-    kept = kept[: question.limit]
+    """Filter, then search, then read the winners (SPEC 8). `vector` None: by words alone.
+
+    `ranked`: what `best` found, in another order; then nothing is searched. What was deleted meanwhile, or
+    taken from the caller's reach, does not come.
+    """
+    query = query_of(vault, caller, question, vector)
+    hits = _search(vault, caller, question, query) if ranked is None else ranked
+    kept = _kept(vault, caller, question, hits)
     vault.told.note(caller.actor, [record for _, record in kept], vault.now())
     return Answer(
         results=[_result(hit, record, hashes=not caller.is_agent) for hit, record in kept],
@@ -162,6 +189,28 @@ def recall(
             for hit, _ in kept
         ],
     )
+
+
+def _search(vault: Vault, caller: Caller, question: Question, query: Query) -> list[Hit]:
+    allow = shelves(caller, question.project, searched_pools(question))
+    return vault.index.search(query, allow, searched(question))
+
+
+def searched_pools(question: Question) -> frozenset[str]:
+    """The shelves of the index that a question searches, as far as the caller may."""
+    return POOLS | {"resting"} if question.include else POOLS
+
+
+def searched(question: Question) -> int:
+    """How many memories the index is asked for; of those that rest, not all were asked for."""
+    return question.limit * 3 if question.include else question.limit
+
+
+def _kept(vault: Vault, caller: Caller, question: Question, hits: Sequence[Hit]) -> list[tuple[Hit, Record]]:
+    """The first hits that are there for the caller and were asked for, with their records."""
+    found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
+    kept = [(hit, found[hit.id]) for hit in hits if hit.id in found]
+    return [(hit, record) for hit, record in kept if asked_for(vault, record, question)][: question.limit]
 
 
 def asked_for(vault: Vault, record: Record, question: Question) -> bool:

@@ -55,6 +55,7 @@ def stats(vault: Vault, caller: Caller) -> dict[str, Any]:
         "sources": _sources(vault),
         "candidates": _candidates(vault, counters),
         "recalls": _recalls(vault),
+        "reached": _reached(vault),
         "unused": {"standing": standing, "never_recalled": unused, "share": _share(unused, standing)},
         "index": {
             "memories": len(vault.index),
@@ -114,6 +115,14 @@ def _candidates(vault: Vault, counters: dict[str, int]) -> list[dict[str, Any]]:
         for actor in {*judged, *refused}
     ]
     return sorted(rows, key=lambda row: (-row["proposed"], row["actor"]))
+
+
+def _reached(vault: Vault) -> dict[str, Any]:
+    """What came to agents and the person, and what they said of it; without any word of theirs no share."""
+    found = statistics.reached(vault.browser)
+    said = found["used"] + found["wrong"] + found["outdated"]
+    unused = _share(found["memories"] - found["used"], found["memories"]) if said else None
+    return {**found, "unused_share": unused}
 
 
 def _recalls(vault: Vault) -> dict[str, Any]:

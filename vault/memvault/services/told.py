@@ -15,7 +15,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Generic, TypeVar
@@ -120,10 +120,17 @@ class Told:
                     self._prints.put((actor, print_), record.id, at)
                 self._prints.trim(_since(at), MOST)
 
-    def keep(self, db: Database, at: str, *, within_s: float = math.inf) -> None:
+    def keep(
+        self,
+        db: Database,
+        at: str,
+        *,
+        within_s: float = math.inf,
+        give_way: Callable[[], None] = lambda: None,
+    ) -> None:
         """Store what was noted since, and forget what is too old. Inside the caller's transaction.
 
-        What does not fit into `within_s` waits for the next time.
+        What does not fit into `within_s` waits for the next time. `give_way` is called before each piece.
         """
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
@@ -132,7 +139,9 @@ class Told:
                     break
                 (actor, memory, _), texts = self._waiting.popitem(last=False)
             for text in texts:
-                tellings.keep(db, at, self._tellings(actor, memory, text))
+                for telling in self._tellings(actor, memory, text):
+                    give_way()
+                    tellings.keep(db, at, (telling,))
         self.roll_off(db, at)
 
     def roll_off(self, db: Database, at: str) -> None:

@@ -11,8 +11,9 @@ import hmac
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,18 +23,23 @@ from memvault.gate.score import THETA
 from memvault.keys.envelope import VaultKey
 from memvault.model import Claim, Sensitivity, Status
 from memvault.paths import HomeLayout
+from memvault.recall import shift
+from memvault.recall.aliases import Aliases
 from memvault.recall.index import Index
+from memvault.recall.naming import Labels
 from memvault.recall.query import Entry, Matrix, Shelf
 from memvault.recall.terms import Analyser
+from memvault.services import learning
 from memvault.services.grant import Grant, of_rows
 from memvault.services.hearing import Hearing
 from memvault.services.places import Places, of_store
 from memvault.services.standing import Standing, TokenCounts
 from memvault.services.told import Told
-from memvault.store import agents, events, memories, runs, schema, settings, tellings, vectors
+from memvault.store import agents, events, memories, runs, schema, settings, tellings, turns, vectors
 from memvault.store.connection import Database, Row, can_write, check_file
 from memvault.store.mark import Mark
 from memvault.store.memories import Derived
+from memvault.store.turns import Turn
 from memvault.text import fold, gist
 from memvault_models.language import language
 from memvault_models.means import Means
@@ -59,7 +65,7 @@ SEARCHED = (
 )
 """Fields that keyword search looks into, with their weight beside the content."""
 
-_POOLS = {
+_POOLS: dict[str, str] = {
     Status.ACTIVE: "current",
     Status.CONFLICT: "conflict",
     Status.CANDIDATE: "waiting",
@@ -69,11 +75,17 @@ _POOLS = {
     Status.SUPERSEDED: "off",
 }
 _SAID_POOL = "said"
+_RANKS = {sensitivity.value: sensitivity.rank for sensitivity in Sensitivity}
 
 
 def day_of(instant: str | None) -> int | None:
     """Days since 1970-01-01 UTC."""
-    return None if instant is None else int(parse(instant).timestamp() // 86_400)
+    return None if instant is None else _day_of(instant[:10] if instant.endswith("Z") else instant)
+
+
+@lru_cache(maxsize=4_096)
+def _day_of(instant: str) -> int:
+    return int(parse(instant).timestamp() // 86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,7 @@ class Vault:
     mark: Mark
     secrets: Secrets
     analyser: Analyser
+    labels: Labels
     index: Index
     clock: Clock
     model_id: str
@@ -123,6 +136,7 @@ class Vault:
     seen: dict[str, str] = field(default_factory=dict[str, str])
     """When each agent last called; kept when the vault is closed."""
     hearing: Hearing = field(default_factory=Hearing)
+    aliases: Aliases = field(default_factory=Aliases)
 
     @property
     def read_only(self) -> bool:
@@ -156,15 +170,20 @@ class Vault:
         """Bring the index up to date after a commit; the text of `moved` changed, or they are gone."""
         self.standing.forget()
         rows = {row[1]: row for row in memories.index_rows(self.writer, ids)}
+        said = turns.of(self.writer, [row[0] for row in rows.values()])
+        entries: dict[str, Entry] = {}
         for memory in ids:
             row = rows.get(memory)
             if row is None:
                 self.index.drop(memory)
+                self.aliases.forget(memory)
                 continue
             kept = None if memory in moved else _matrix(vectors.of(self.writer, memory, self.model_id))
-            self.index.put(_entry(row, kept))
+            entries[memory] = _entry(row, self.labels, kept, said.get(row[0]))
+            self.index.put(entries[memory])
             if kept is None:
                 self.waiting.append(memory)
+        learning.follow(self.writer, self.aliases, {id_: one.shelf for id_, one in entries.items()})
 
     def take_waiting(self, limit: int) -> list[tuple[str, str]]:
         """(id, text) of memories to embed, at most `limit`. For the reader's thread."""
@@ -184,6 +203,7 @@ class Vault:
     def close(self) -> None:
         """Checkpoint if that can be done (else the log stays), close the connections, forget the index."""
         self.index.clear()
+        self.aliases.clear()
         self.hearing.clear()
         self.reader.close()
         self.browser.close()
@@ -197,35 +217,21 @@ class Vault:
         self.mark.close()
 
 
-def _matrix(parts: Iterable[bytes]) -> Matrix | None:
-    rows = [np.frombuffer(part, dtype="<f4") for part in parts]
-    return np.stack(rows).astype(np.float32) if rows else None
+def _matrix(parts: Sequence[bytes]) -> Matrix | None:
+    if not parts:
+        return None
+    return np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(parts), -1).astype(np.float32, copy=False)
 
 
-def _entry(row: Row, found: Matrix | None) -> Entry:
+def _entry(row: Row, labels: Labels, found: Matrix | None, turn: Turn | None) -> Entry:
     (
-        _,
-        memory,
-        scope,
-        project,
-        sensitivity,
-        status,
-        kind,
-        lang,
-        terms,
-        confidence,
-        authority,
-        created,
-        verified,
-        used,
-        subject,
-        attribute,
-        said,
-    ) = row
-    pool = _SAID_POOL if said and status == Status.CANDIDATE else _POOLS[Status(status)]
+        _, memory, scope, project, sensitivity, status, kind, lang, terms,
+        confidence, authority, created, verified, used, used_before, subject, attribute, said, dated,
+    ) = row  # fmt: skip
+    pool = _SAID_POOL if said and status == Status.CANDIDATE else _POOLS[status]
     return Entry(
         id=memory,
-        shelf=Shelf(scope, project, Sensitivity(sensitivity).rank, pool),
+        shelf=Shelf(scope, project, _RANKS[sensitivity], pool),
         kind=kind,
         language=lang,
         terms=bytes(terms),
@@ -233,15 +239,20 @@ def _entry(row: Row, found: Matrix | None) -> Entry:
         confidence=confidence,
         authority=authority,
         created_day=day_of(created) or 0,
+        dated_day=day_of(dated),
         verified_day=day_of(verified),
         used_day=day_of(used),
-        subject=subject,
-        attribute=attribute,
+        used_before_day=day_of(used_before),
+        named=labels.named(subject, attribute),
+        thread=None if turn is None else turn.thread,
+        place=0 if turn is None else turn.place,
     )
 
 
-def _entries(db: Database, model_id: str) -> Iterator[Entry]:
-    """Rows joined with their vectors, both streamed in the order of rows."""
+def _entries(db: Database, labels: Labels, model_id: str) -> Iterator[Entry]:
+    """Rows joined with their vectors and turns, all streamed in the order of rows."""
+    said = turns.stream(db)
+    turn = next(said, None)
     parts = vectors.stream(db, model_id)
     ahead = next(parts, None)
     for row in memories.index_rows(db):
@@ -250,16 +261,21 @@ def _entries(db: Database, model_id: str) -> Iterator[Entry]:
             if ahead[0] == row[0]:
                 mine.append(ahead[2])
             ahead = next(parts, None)
-        yield _entry(row, _matrix(mine))
+        while turn is not None and turn.row < row[0]:
+            turn = next(said, None)
+        yield _entry(row, labels, _matrix(mine), turn if turn is not None and turn.row == row[0] else None)
 
 
-def load_index(db: Database, model_id: str, means: Means) -> Index:
+def load_index(db: Database, labels: Labels, model_id: str, means: Means) -> Index:
     """The index of everything in the vault; without means of the model, by keywords alone."""
     index = Index(means.dims, means)
-    index.put_many(_entries(db, model_id))
+    index.put_many(_entries(db, labels, model_id))
     learned = settings.get(db, f"asked:{model_id}")
     if learned is not None:
         index.restore_learned(learned)
+    calibrated = settings.get(db, f"shift:{model_id}")
+    if calibrated is not None:
+        index.shift = shift.by_language(shift.decode(calibrated))
     return index
 
 
@@ -328,6 +344,7 @@ def open_vault(
         with writer.transaction() if writable else contextlib.nullcontext():
             if writable:
                 runs.close_unfinished(writer, iso(clock.now()))
+                learning.catch_up(writer)
             names = ("events", "tombstones", "lookup", "terms")
             found = Secrets(*(settings.secret(writer, f"secret:{name}") for name in names))
         mark = Mark(layout.mark, key.derive("mark"), writable=writable)
@@ -335,7 +352,9 @@ def open_vault(
         mark.held = bool(warnings) or not writable
         reader = Database(layout.database, key, writable=False)
         browser = Database(layout.database, key, writable=False, cache_kib=BROWSER_CACHE_KIB)
-        index = load_index(reader, model_id, means)
+        analyser = Analyser(found.terms)
+        labels = Labels(analyser)
+        index = load_index(reader, labels, model_id, means)
     except BaseException:
         for opened in (browser, reader, mark, writer):
             if opened is not None:
@@ -350,7 +369,8 @@ def open_vault(
         browser=browser,
         mark=mark,
         secrets=found,
-        analyser=Analyser(found.terms),
+        analyser=analyser,
+        labels=labels,
         index=index,
         clock=clock,
         model_id=model_id,
@@ -360,5 +380,9 @@ def open_vault(
     vault.grants = {row["name"]: of_rows(row) for row in agents.grants(reader)}
     vault.places = of_store(agents.places(reader), agents.project_names(reader))
     vault.told = Told(found.lookup, tellings.known(reader))
+    vault.aliases = Aliases(found.lookup)
+    rows = memories.index_rows(reader, learning.teachers(reader))
+    learning.follow(reader, vault.aliases, {row[1]: _entry(row, labels, None, None).shelf for row in rows})
+    learning.settle(reader, vault.aliases)
     vault.waiting.extend(vectors.missing(reader, model_id))
     return vault

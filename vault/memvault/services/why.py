@@ -6,6 +6,7 @@ of that counts (its state, its project, a hold). Knows nothing of how scores are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,16 +16,20 @@ import numpy.typing as npt
 from memvault.errors import NotFound
 from memvault.model import Record, Status
 from memvault.recall.calibration import THRESHOLD
-from memvault.recall.query import Explanation, Hit
+from memvault.recall.query import Explanation, Hit, Query, Shelf
 from memvault.services.caller import Caller, shelves
 from memvault.services.dates import counts_as_expired
 from memvault.services.graves import is_held
-from memvault.services.recollect import POOLS, Question, asked_for, query_of
+from memvault.services.recollect import Question, asked_for, query_of, searched, searched_pools
 from memvault.services.vault import Vault
-from memvault.store import memories
+from memvault.store import memories, vectors
 
 NEAR = 5
 """Memories shown that came close and are not in the answer."""
+COUNTED = 500
+"""Places that are looked through for memories that were not asked for."""
+
+_NOT_SEARCHED = "it is not among the memories that this question searches"
 
 _OUT = {
     Status.CANDIDATE: "it is a candidate: it waits for you, or for a second observation",
@@ -53,54 +58,93 @@ def explain(
 
 def _answer(vault: Vault, caller: Caller, question: Question, vector: Vector) -> list[dict[str, Any]]:
     """What is returned, best first, then what came near."""
-    query = query_of(vault, question, vector)
-    allow = shelves(caller, question.project, POOLS)
-    hits = vault.index.search(query, allow, question.limit + NEAR)
+    query, allow = query_of(vault, caller, question, vector), _allow(caller, question)
+    most = searched(question) + NEAR
+    hits = vault.index.search(query, allow, most)
     above = {hit.id for hit in hits}
-    wide = vault.index.search(replace(query, threshold=0.0), allow, question.limit + 2 * NEAR)
-    below = sorted((hit for hit in wide if hit.id not in above), key=lambda hit: -hit.relevance)
+    wide = [] if len(hits) == most else vault.index.search(replace(query, threshold=0.0), allow, most + NEAR)
+    below = sorted((hit for hit in wide if hit.id not in above), key=lambda hit: -hit.relevance)[:NEAR]
     found = memories.get(vault.reader, [hit.id for hit in (*hits, *below)], caller.reach)
     items: list[dict[str, Any]] = []
-    for rank, hit in enumerate(hits, 1):
-        if hit.id in found:
-            beyond = rank > question.limit
-            why = f"rank {rank}, the first {question.limit} are shown"
-            plain = Explanation(
-                hit.id, "beyond_limit" if beyond else "returned", rank, THRESHOLD, hit, (why,)
-            )
-            items.append(_plain(vault, question, found[hit.id], plain))
-    for hit in below[:NEAR]:
-        if hit.id in found:
-            why = f"relevance {hit.relevance:.2f} is too low beside the threshold {THRESHOLD:.2f}"
-            low = Explanation(hit.id, "below_threshold", None, THRESHOLD, hit, (why,))
-            items.append(_plain(vault, question, found[hit.id], low))
-    return items
+    rank = 0
+    for place, hit in enumerate((hit for hit in hits if hit.id in found), 1):
+        record = found[hit.id]
+        out = _filtered(vault, question, record)
+        if out is not None:
+            items.append(_plain(record, Explanation(hit.id, "kept_out", None, THRESHOLD, hit, (out,))))
+            continue
+        rank += 1
+        if rank <= question.limit + NEAR:
+            items.append(_plain(record, _placed(question, hit, rank, place)))
+    low = ((hit.id, vault.index.explain(query, allow, hit.id, question.limit)) for hit in below)
+    return [*items, *(_plain(found[memory], told) for memory, told in low if memory in found)]
+
+
+def _placed(question: Question, hit: Hit, rank: int, place: int) -> Explanation:
+    """A hit that passes: `rank` among those that were asked for, `place` among all that were searched."""
+    returned = rank <= question.limit and place <= searched(question)
+    why = f"rank {rank}, the first {question.limit} are shown"
+    return Explanation(hit.id, "returned" if returned else "beyond_limit", rank, THRESHOLD, hit, (why,))
 
 
 def _of_one(vault: Vault, caller: Caller, question: Question, memory: str, vector: Vector) -> dict[str, Any]:
+    """What became of one memory, in the order of the stages of recall."""
     record = memories.get(vault.reader, [memory], caller.reach).get(memory)
     if record is None:
         raise NotFound("no such memory")
-    allow = shelves(caller, question.project, POOLS)
-    found = vault.index.explain(query_of(vault, question, vector), allow, memory, question.limit)
+    query, allow = query_of(vault, caller, question, vector), _allow(caller, question)
+    out = _filtered(vault, question, record)
+    if out is not None:
+        return _plain(record, Explanation(memory, "kept_out", None, THRESHOLD, None, (out,)))
+    found = vault.index.explain(query, allow, memory, question.limit)
     if found.verdict == "not_permitted":
-        why = _OUT.get(record.status)
-        if why is None:
-            why = f"the question was asked in the project {question.project}, it belongs to another one"
-        found = replace(found, verdict="kept_out", reasons=(why,))
-    return _plain(vault, question, record, found)
+        found = replace(found, verdict="kept_out", reasons=(_NOT_SEARCHED,))
+    elif found.verdict == "not_matched":
+        found = replace(found, reasons=(_unmatched(vault, memory, vector),))
+    elif found.hit is not None and found.rank is not None:
+        ahead = _passed_over(vault, caller, question, query, found.rank - 1)
+        found = _placed(question, found.hit, found.rank - ahead, found.rank)
+    return _plain(record, found)
 
 
-def _plain(vault: Vault, question: Question, record: Record, found: Explanation) -> dict[str, Any]:
-    verdict, reasons = found.verdict, list(found.reasons)
-    if verdict != "kept_out" and not asked_for(vault, record, question):
-        verdict, reasons = "kept_out", [_held_back(vault, record)]
+def _passed_over(vault: Vault, caller: Caller, question: Question, query: Query, places: int) -> int:
+    """How many of the first so many places are held by memories that were not asked for."""
+    hits = vault.index.search(query, _allow(caller, question), min(places, COUNTED)) if places else []
+    found = memories.get(vault.reader, [hit.id for hit in hits], caller.reach)
+    return sum(hit.id not in found or not asked_for(vault, found[hit.id], question) for hit in hits)
+
+
+def _allow(caller: Caller, question: Question) -> Callable[[Shelf], bool]:
+    return shelves(caller, question.project, searched_pools(question))
+
+
+def _filtered(vault: Vault, question: Question, record: Record) -> str | None:
+    """What keeps a memory out before its words and meaning count; None for nothing."""
+    claim = record.claim
+    if question.project is not None and claim.project not in (question.project, None):
+        return f"the question was asked in the project {question.project}, it belongs to another one"
+    if not asked_for(vault, record, question):
+        return _held_back(vault, record)
+    if question.kind is not None and claim.kind != question.kind:
+        return f"the question asks for the kind {question.kind} alone, it is of the kind {claim.kind}"
+    return None
+
+
+def _unmatched(vault: Vault, memory: str, vector: Vector) -> str:
+    if vector is None:
+        return "it shares no word with the question, which was searched by words alone"
+    if not vectors.of(vault.reader, memory, vault.model_id):
+        return "it shares no word with the question, and its meaning has not been computed yet"
+    return "it shares neither words nor meaning with the question"
+
+
+def _plain(record: Record, found: Explanation) -> dict[str, Any]:
     hit = found.hit
     return {
         "id": record.id,
-        "verdict": verdict,
-        "rank": found.rank if verdict in ("returned", "beyond_limit") else None,
-        "reasons": reasons if hit is None else [*reasons, *hit.reasons],
+        "verdict": found.verdict,
+        "rank": found.rank,
+        "reasons": [*found.reasons, *(() if hit is None else hit.reasons)],
         **_scores(hit),
         "kind": record.claim.kind,
         "scope": record.claim.scope,

@@ -373,11 +373,14 @@ def index_rows(db: Database, ids: Sequence[str] | None = None) -> Iterator[Row]:
     """What the in-memory index needs of every memory, or of `ids`:
 
     (row, id, scope, project, sensitivity, status, kind, language, terms, confidence, authority, created_at,
-    verified_at, last_used_at, subject, attribute, whether the only flag is SAID).
+    verified_at, last_used_at, used_before, subject, attribute, whether the only flag is SAID, the date from
+    which it holds or the first of its sources was observed).
     """
     sql = (
         "SELECT row, id, scope, project, sensitivity, status, kind, language, terms, confidence, authority,"
-        f" created_at, verified_at, last_used_at, subject, attribute, flags = '{_SAID_ALONE}' FROM memory"
+        " created_at, verified_at, last_used_at, used_before, subject, attribute,"
+        f" flags = '{_SAID_ALONE}', coalesce(valid_from, (SELECT min(observed_at) FROM source"
+        " WHERE source.memory = memory.row)) FROM memory"
     )
     if ids is None:
         yield from db.stream(sql + " ORDER BY row")

@@ -45,6 +45,7 @@ _FIRST = (
     "CREATE INDEX source_file ON source(ref) WHERE type = 'file' AND content_hash IS NOT NULL",
     "CREATE INDEX source_ref ON source(ref)",
     "CREATE INDEX source_task ON source(task) WHERE task IS NOT NULL",
+    "CREATE INDEX source_turn ON source(memory) WHERE message_index IS NOT NULL",
     # With row ids: without them a vector would need an overflow page of its own, twice the space.
     """CREATE TABLE vector(
         memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, model TEXT NOT NULL,
@@ -143,7 +144,21 @@ _FIRST = (
         first TEXT NOT NULL, picked TEXT) WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    # The last use before the day of `last_used_at`: a use counts from the next day on.
+    "ALTER TABLE memory ADD COLUMN used_before TEXT",
+)
+
+_THIRD = (
+    # Other names: what a person set, keyed prints of what they switched off, what each memory taught.
+    "CREATE TABLE alias(id TEXT PRIMARY KEY, project TEXT, names TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE alias_off(pair TEXT PRIMARY KEY) WITHOUT ROWID",
+    """CREATE TABLE alias_taught(
+        memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE, number INTEGER NOT NULL,
+        names TEXT NOT NULL, PRIMARY KEY(memory, number)) WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
 """Migration n brings a database from version n to n + 1. Never edited once released."""
 
 CURRENT = len(MIGRATIONS)

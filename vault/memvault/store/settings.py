@@ -19,6 +19,11 @@ def put(db: Database, name: str, value: bytes) -> None:
     )
 
 
+def drop(db: Database, name: str) -> None:
+    """Forget a value; nothing happens when there is none."""
+    db.run("DELETE FROM setting WHERE name = ?", (name,))
+
+
 def secret(db: Database, name: str) -> bytes:
     """A 32-byte secret made once per vault and never rotated (SPEC 7: carried along by rekey and backup)."""
     found = get(db, name)

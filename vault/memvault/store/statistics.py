@@ -12,6 +12,10 @@ from memvault.model import SourceType, Status
 from memvault.store.connection import Database
 
 _MONDAY = "date(at, 'weekday 0', '-6 days')"
+_ASKED = (
+    "length(query_hash) > 0 AND json_extract(results, '$[0].context') IS NULL"
+    " AND json_extract(results, '$[0].hook') IS NULL"
+)
 _STANDING = (Status.ACTIVE, Status.CONFLICT)
 
 
@@ -81,10 +85,13 @@ def waiting_of(db: Database) -> dict[str, int]:
 
 
 def recalls(db: Database) -> list[dict[str, Any]]:
-    """By actor: recalls in the log, those that found something, memories they brought."""
+    """By actor: questions in the log, those that found something, memories they brought.
+
+    What was given without being asked for, and feedback, are no questions.
+    """
     rows = db.all(
         "SELECT actor, count(*), sum(json_array_length(results) > 0), sum(json_array_length(results)),"
-        " min(at) FROM recall_log GROUP BY actor ORDER BY 2 DESC, 1"
+        f" min(at) FROM recall_log WHERE {_ASKED} GROUP BY actor ORDER BY 2 DESC, 1"
     )
     return [
         {
@@ -96,6 +103,26 @@ def recalls(db: Database) -> list[dict[str, Any]]:
         }
         for actor, asked, answered, returned, since in rows
     ]
+
+
+def reached(db: Database) -> dict[str, int]:
+    """Of the log: `contexts` compiled, `prompts` that got memories unasked, `memories` that reached anybody
+    (by a question, a context or a prompt; each once), and of those the ones that were said to be `used`,
+    `wrong` or `outdated`.
+    """
+    contexts, prompts = db.one(
+        "SELECT coalesce(sum(json_extract(results, '$[0].context') IS NOT NULL), 0),"
+        " coalesce(sum(json_extract(results, '$[0].hook') IS NOT NULL), 0) FROM recall_log"
+    )
+    row = db.one(
+        "SELECT count(*), coalesce(sum(used), 0), coalesce(sum(wrong), 0), coalesce(sum(outdated), 0) FROM"
+        " (SELECT max(said IS NULL) AS shown, coalesce(max(said = 'used'), 0) AS used,"
+        " coalesce(max(said = 'wrong'), 0) AS wrong, coalesce(max(said = 'outdated'), 0) AS outdated FROM"
+        " (SELECT json_extract(value, '$.id') AS id, json_extract(value, '$.feedback') AS said"
+        " FROM recall_log, json_each(recall_log.results)) WHERE id IS NOT NULL GROUP BY id) WHERE shown"
+    )
+    names = ("contexts", "prompts", "memories", "used", "wrong", "outdated")
+    return dict(zip(names, map(int, (contexts, prompts, *row)), strict=True))
 
 
 def never_used(db: Database) -> tuple[int, int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from memvault.daemon.handlers import (
     agents,
+    aliases,
     backups,
+    calibrations,
     conflicts,
     contexts,
     feedback,
@@ -44,7 +46,9 @@ def table() -> Methods:
         backups,
         conflicts,
         tombstones,
+        aliases,
         gates,
+        calibrations,
         keys,
         repair,
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from memvault import config
 from memvault.daemon.keeper import Keeper
+from memvault.daemon.label_files import label_lines
 from memvault.daemon.methods import Call, Methods, Who
-from memvault.errors import ReadOnly, Usage
+from memvault.errors import ReadOnly
 from memvault.gate.calibrate import RULE, Labelled, Point, at, curve, judge, suggest
 from memvault.gate.estimate import NONE, Estimate, Estimates
 from memvault.gate.labels import Label, parse
@@ -18,9 +18,6 @@ from memvault.model import Draft
 from memvault.rpc import wire
 from memvault.services import screening
 from memvault.text import accept
-
-MOST_LABEL_BYTES = 16_777_216
-"""Some ten thousand labelled claims."""
 
 TELL_EVERY = 50
 """Claims judged between two words on the progress; the loop looks after others then."""
@@ -59,7 +56,7 @@ async def explain(call: Call, params: wire.GateText) -> dict[str, Any]:
 
 async def calibrate(call: Call, params: wire.Labels) -> dict[str, Any]:
     vault = call.keeper.require()
-    labels = await asyncio.to_thread(_labels, params.path)
+    labels = parse(await asyncio.to_thread(label_lines, params.path))
     rows = await _judged(call, labels)
     points = curve(rows)
     found = suggest(points)
@@ -91,24 +88,6 @@ async def _judged(call: Call, labels: list[Label]) -> list[Labelled]:
 
 def _plain(point: Point) -> dict[str, float]:
     return {name: round(value, 4) for name, value in asdict(point).items()}
-
-
-def _labels(name: str) -> list[Label]:
-    """Raises Usage for a file that cannot be read or holds no usable labels."""
-    path = Path(name)
-    if not path.is_absolute() or not path.is_file():
-        raise Usage("there is no such file of labels", "Name a file of JSON lines.")
-    try:
-        with path.open("rb") as opened:
-            raw = opened.read(MOST_LABEL_BYTES + 1)
-    except OSError as error:
-        raise Usage(f"the labels cannot be read: {error.strerror}") from error
-    if len(raw) > MOST_LABEL_BYTES:
-        raise Usage(f"the labels are larger than {MOST_LABEL_BYTES:,} bytes", "Calibrate on a part of them.")
-    try:
-        return parse(raw.decode("utf-8-sig").split("\n"))
-    except UnicodeDecodeError as error:
-        raise Usage(f"the labels are not UTF-8 text from byte {error.start} on") from error
 
 
 async def set_theta(call: Call, params: wire.Theta) -> dict[str, Any]:

@@ -70,6 +70,8 @@ async def _start(call: Call, caller: Caller, key: Key) -> str:
     keeper = call.keeper
     vault = keeper.require()
     vault.hearing.forget_shown(key)
+    if keeper.config.hook_recall == "off":
+        return ""
     session = f"hook:{key[1]}" if key[1] else None
     task = Task(caller.project or NO_PROJECT, Mode.SCOPED, caller.project, session)
     with keeper.courtesy.hurried():
@@ -110,9 +112,10 @@ async def _recalled(call: Call, caller: Caller, key: Key, prompt: str, fresh: se
     """Memories for the prompt, when it needs any; neither what the session has nor what it just said."""
     keeper = call.keeper
     setting = keeper.config.hook_recall
-    if setting == "off":
+    if setting in ("off", "start"):
         return None
-    asked = need.question(prompt) if setting == "auto" else words.own(prompt)[: need.MOST_ASKED_CHARS]
+    own = setting != "auto"
+    asked = need.shortened(words.own(prompt, whole=True)) if own else need.question(prompt)
     if not asked:
         return None
     known = keeper.require().hearing.shown(key) | fresh

@@ -24,7 +24,8 @@ async def of_subject(call: Call, params: insight_wire.About) -> dict[str, Any]:
 
 async def explain(call: Call, params: wire.Explain) -> dict[str, Any]:
     project = call.keeper.require().places.spelling(params.project)
-    question = recollect.checked(Question(params.query, project, params.limit, tuple(params.include)))
+    asked = Question(params.query, project, params.limit, tuple(params.include), params.kind)
+    question = recollect.checked(asked)
     vector, mode = await call.keeper.question_vector(question.query)
     return await call.keeper.read(why.explain, call.session.caller, question, params.id, vector, mode)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from memvault.daemon.methods import Call, Methods, Who
 from memvault.daemon.readers import Room
+from memvault.recall.query import Hit
 from memvault.rpc import wire
 from memvault.services import inbox as waiting
 from memvault.services import recollect
@@ -54,11 +58,24 @@ async def recall(call: Call, params: wire.Recall) -> dict[str, Any]:
     caller = call.session.caller
     with call.keeper.courtesy.hurried():
         vector, mode = await call.keeper.question_vector(question.query)
-        answer = await call.keeper.read(recollect.recall, caller, question, vector, mode)
+        ranked = await _reranked(call, question, vector)
+        with call.keeper.searching.hurried():
+            answer = await call.keeper.read(recollect.recall, caller, question, vector, mode, ranked)
     if params.log:
         call.keeper.note_use(recollect.Use(caller.actor, answer))
     took_ms = (time.perf_counter() - started) * 1000
     return {"results": answer.results, "took_ms": round(took_ms, 2), "mode": answer.mode}
+
+
+async def _reranked(
+    call: Call, question: Question, vector: npt.NDArray[np.float32] | None
+) -> list[Hit] | None:
+    """The first answers in the order that the reranker gives them; None where there is none."""
+    reranking = call.keeper.reranking
+    if reranking.state != "ready":
+        return None
+    best = await call.keeper.read(recollect.best, call.session.caller, question, vector, reranking.depth)
+    return await reranking.reorder(question.query, best)
 
 
 async def get(call: Call, params: wire.OneMemory) -> dict[str, Any]:

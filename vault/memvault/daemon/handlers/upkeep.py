@@ -49,7 +49,8 @@ async def undo(call: Call, _: wire.Nothing) -> dict[str, Any]:
 
 async def doctor(call: Call, _: wire.Nothing) -> dict[str, Any]:
     checks = await call.keeper.write(maintain.examine)
-    return {"checks": [*checks, *call.keeper.opinion.check(), surroundings.check(_limiting(call))]}
+    models = [*call.keeper.opinion.check(), *call.keeper.reranking.check()]
+    return {"checks": [*checks, *models, surroundings.check(_limiting(call))]}
 
 
 def _limiting(call: Call) -> list[str]:

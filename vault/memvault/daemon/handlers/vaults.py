@@ -22,6 +22,7 @@ from memvault.services.grant import token_hash
 from memvault.store import memories
 from memvault.store.connection import can_write
 from memvault_models.manifest import load_manifest
+from memvault_models.registry import RERANKER_HINT
 
 
 def register(methods: Methods) -> None:
@@ -85,7 +86,7 @@ async def status(call: Call, _: wire.Nothing) -> dict[str, Any]:
         left = keeper.locks_in_s()
         found["locks_in_s"] = None if left is None else round(left)
         found["model"] = {"id": worker.model_id, "state": worker.state, "pending": len(vault.waiting)}
-        found["warnings"] += [*vault.warnings, *keeper.opinion.warnings()]
+        found["warnings"] += [*vault.warnings, *keeper.opinion.warnings(), *keeper.reranking.warnings()]
     return found
 
 
@@ -191,7 +192,9 @@ async def drop(call: Call, _: wire.Nothing) -> dict[str, Any]:
 
 
 async def use_model(call: Call, params: wire.UseModel) -> Any:
-    await asyncio.to_thread(lambda: load_manifest(cache_dir()).get(params.id))
+    entry = await asyncio.to_thread(lambda: load_manifest(cache_dir()).get(params.id))
+    if entry.pooling == "rank":
+        raise Illegal(f"{params.id} is a reranker: it embeds nothing", RERANKER_HINT)
     if os.environ.get("MEMVAULT_EMBEDDER") == "fake":
         raise Illegal("the test embedder is in force")
     await call.keeper.use_model(params.id)
