@@ -50,7 +50,7 @@ def test_a_calibration_that_is_called_off_stops_and_changes_nothing(
 def test_bounds_are_kept(shared_home: Any) -> None:
     client = shared_home.person()
     for params in ({"en": 0.16}, {"zh": -0.2}, {"other": 3}):
-        with pytest.raises(Usage, match="between"):
+        with pytest.raises(Usage):
             client.call("models.set_shift", params)
     assert client.call("models.set_shift", {"en": -0.15})["shifts"] == {"en": -0.15, "zh": 0.0, "other": 0.0}
     assert client.call("models.set_shift", {})["before"]["en"] == -0.15

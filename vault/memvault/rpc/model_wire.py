@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 from memvault.rpc.wire import Params
+
+Moved = Annotated[float, msgspec.Meta(ge=-0.15, le=0.15)]
+"""How far the line for an answer may be moved (`recall.shift.BOUND`)."""
 
 
 class Calibrate(Params, frozen=True):
@@ -14,9 +21,9 @@ class Calibrate(Params, frozen=True):
 class Shift(Params, frozen=True):
     """Added to what an answer needs, by the language of the question; 0 everywhere is as shipped."""
 
-    en: float = 0.0
-    zh: float = 0.0
-    other: float = 0.0
+    en: Moved = 0.0
+    zh: Moved = 0.0
+    other: Moved = 0.0
 
     @property
     def moves(self) -> bool:
