@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,3 +80,12 @@ def test_any_text_is_read_and_what_it_teaches_is_bounded_and_stands_in_it(text: 
     found = taught([text, text])
     assert len(found) <= MOST_TAUGHT
     assert all(name in text for pair in found for name in pair)
+
+
+@pytest.mark.parametrize(
+    "piece", ["x", "A1.", "(x) ", "中", "Ab Cd ", "A " * 280 + "formerly. ", "x" * 580 + " means y. ", "("]
+)
+def test_a_very_long_text_is_read_in_a_moment(piece: str) -> None:
+    began = time.perf_counter()
+    taught([piece * (16_000 // len(piece))] * 4)
+    assert time.perf_counter() - began < 1.0

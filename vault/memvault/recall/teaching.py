@@ -18,6 +18,9 @@ MOST_TAUGHT = 8
 MOST_CHARS = 20_000
 """Of a text so many characters are read."""
 
+MOST_OF_A_SENTENCE = 600
+"""A longer one is no sentence; the patterns take more than linear time in it."""
+
 Pair = tuple[str, str]
 
 _SMALL = frozenset({"of", "and", "the", "for", "to", "in", "on", "a", "an"})
@@ -34,11 +37,11 @@ _HEDGED = re.compile(
 )
 _sentences = re.compile(r"[^.!?。！？\n]+(?:\.(?=\S)[^.!?。！？\n]*)*[.!?。！？]?").findall
 _WORD = r"[A-Za-z][A-Za-z0-9]*(?:[+#./&-][A-Za-z0-9]+)*[+#]*"
-_PROPER = r"(?:[A-Z0-9][\w.+#/-]*|[a-z]+\d\w*)(?: (?:[A-Z0-9][\w.+#/-]*|\d+)){0,3}"
+_PROPER = r"(?<![A-Za-z0-9_.+#/-])(?:[A-Z0-9][\w.+#/-]*|[a-z]+\d\w*)(?: (?:[A-Z0-9][\w.+#/-]*|\d+)){0,3}"
 _parens = re.compile(r"[(（]\s*([^()（）]{2,60}?)\s*[)）]").finditer
 _words = re.compile(r"[A-Za-z0-9]+(?:['’+#.][A-Za-z0-9]+)*").findall
 _stands = re.compile(
-    rf"(?<![\w-])[\"“'‘]?({_WORD})[\"”'’]?,?\s+(?:stands\s+for|(?:is|was)\s+(?:just\s+)?short\s+for"
+    rf"(?<![\w+#./&-])[\"“'‘]?({_WORD})[\"”'’]?,?\s+(?:stands\s+for|(?:is|was)\s+(?:just\s+)?short\s+for"
     r"|is\s+(?:an?|the)\s+(?:abbreviation|acronym|short\s+form|shorthand)\s+(?:of|for)|means)\s+"
     r"[\"“'‘]?([A-Za-z][\w .&/-]{1,60})"
 ).finditer
@@ -48,8 +51,15 @@ _known_as = re.compile(
 ).finditer
 _formerly = re.compile(rf"({_PROPER})\s*\(formerly\s+({_PROPER})\)").finditer
 
+_english_cue = re.compile(
+    r"\b(?:stands\s+for|short\s+for|abbreviation|acronym|short\s+form|shorthand|means|known\s+as|aka|formerly)\b"
+    r"|a\.k\.a\.",
+    re.IGNORECASE,
+).search
+_chinese_cue = re.compile("称|缩写|又名|也叫|别名|原名|简写|即").search
+
 _RUN = r"[\u3400-\u9fff]{2,8}"
-_LATIN = r"[A-Za-z][\w.+#/-]*(?: [A-Z][\w.+#/-]*){0,2}"
+_LATIN = r"(?<![A-Za-z0-9_.+#/-])[A-Za-z][\w.+#/-]*(?: [A-Z][\w.+#/-]*){0,2}"
 _SIDE = rf"(?:[「“\"《]([^」”\"》]{{2,20}})[」”\"》]|({_LATIN})|({_RUN}))"
 _MARK = (
     r"(?:简称(?:为|是)?|缩写(?:为|是)?|又名|又称(?:为)?|也称(?:为)?"
@@ -96,10 +106,12 @@ def _pairs(text: str) -> Iterator[Pair]:
     if "(" in text or "（" in text:
         yield from _in_parentheses(text)
     for sentence in _sentences(text):
-        if sentence.endswith(("?", "？")) or _HEDGED.search(sentence):
+        if len(sentence) > MOST_OF_A_SENTENCE or sentence.endswith(("?", "？")) or _HEDGED.search(sentence):
             continue
-        yield from _english(sentence)
-        yield from _chinese(sentence)
+        if _english_cue(sentence):
+            yield from _english(sentence)
+        if _chinese_cue(sentence):
+            yield from _chinese(sentence)
 
 
 def _in_parentheses(text: str) -> Iterator[Pair]:
