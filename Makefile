@@ -4,11 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 PYTEST := $(BIN)/python -P -m pytest
-# Tests that start daemons, commands, terminals or keychains of their own; the unit tier is all the others.
-WHOLE := tests/daemon tests/rpc tests/cli tests/mcp tests/tui tests/setup tests/keys/test_keychain.py tests/keys/test_secret_service.py
+# Tests that start daemons, commands, terminals, keychains or open vaults; the unit tier is all the others.
+WHOLE := tests/services tests/daemon tests/rpc tests/cli tests/mcp tests/tui tests/setup tests/keys/test_keychain.py tests/keys/test_secret_service.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-chat demo test unit whole model hosts check fmt test-long node-tools bench bench-retrieval docs completion clean
+.PHONY: help setup setup-dev setup-chat demo test unit whole model hosts check fmt test-long node-tools bench bench-retrieval bench-peers docs completion clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
@@ -75,6 +75,9 @@ fmt: setup-dev ## Format the code and apply the safe fixes
 
 bench: setup ## Speed and memory of recall at 10,000 and 100,000 memories
 	$(BIN)/python bench/recall.py $(if $(wildcard $(DATA)),--data $(DATA))
+
+bench-peers: setup-dev ## Other ways to find a memory on the same data (installs them into build/peers)
+	$(BIN)/python bench/peers.py --data $(DATA) --peers build/peers
 
 bench-retrieval: setup ## Retrieval quality on the public data sets (DATA=folder)
 	$(BIN)/python bench/retrieval.py --data $(DATA)
