@@ -10,7 +10,8 @@ p95 over the sum of their three p95s; at most 1 is the aim at 100,000 memories.
 Texts are sentences made for this, or, with `--data`, turns and events of the public sets. At most 1,500 of
 them are embedded by the model; the others are those sentences with names and numbers added, and their vectors
 are those vectors, jittered to a cosine of 0.9. That fills a vault in minutes and changes nothing of what is
-measured, because the work of a search does not depend on where vectors come from.
+measured, because the work of a search does not depend on where vectors come from. Beyond 100,000 the rows of
+the vault are copies of the first ones with a number added to their content (see `filling`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import filling
 import numpy as np
 import numpy.typing as npt
 from data_sets import load
@@ -37,14 +39,8 @@ from embedded import DEFAULT_MODEL, CachedEmbedder
 from sentences import NAMES, TOWNS, made
 
 from memvault.client import Client
-from memvault.clock import SystemClock
 from memvault.keys import header_file, ring
-from memvault.model import Claim, Draft, Kind, Scope, Source, SourceType
 from memvault.paths import HomeLayout
-from memvault.services import remember
-from memvault.services.caller import PERSON
-from memvault.services.change import change
-from memvault.services.vault import Vault, create_database, open_vault
 from memvault_models.means import Means
 
 Floats = npt.NDArray[np.float32]
@@ -57,6 +53,8 @@ TOP = 5
 WARM_UP = 20
 CHUNK = 1_000
 PATIENCE_S = 60.0
+UNLOCK_S = 900.0
+"""Longest wait for a call: a million memories take a while to open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +110,13 @@ def _jittered(known: Floats, size: int) -> Floats:
     aside /= np.linalg.norm(aside, axis=1, keepdims=True)
     near[len(known) :] *= np.float32(JITTER_COSINE)
     near[len(known) :] += np.float32(np.sqrt(1.0 - JITTER_COSINE**2)) * aside
-    return (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    return near
 
 
 def fill(layout: HomeLayout, found: Material, means: Means) -> None:
-    """Write every text through the services, a run for each thousand, and store its vector beside it."""
-    made = ring.create(layout.root, passphrase=PASSPHRASE, use_keychain=False)
-    create_database(layout, made.key)
-    vault = open_vault(layout, made.key, SystemClock(), DEFAULT_MODEL, means, lambda ids, reason: None)
-    try:
-        for start in range(0, len(found.texts), CHUNK):
-            ids = _write(vault, found.texts[start : start + CHUNK])
-            vault.put_vectors([(id_, found.vectors[start + at][None]) for at, id_ in ids])
-            vault.waiting.clear()
-    finally:
-        vault.close()
-
-
-def _write(vault: Vault, texts: list[str]) -> list[tuple[int, str]]:
-    """(position, id) of the memories that are new."""
-    source = (Source(SourceType.IMPORT, "bench:texts"),)
-    ids: list[tuple[int, str]] = []
-    with change(vault, "import:bench", PERSON.actor) as work:
-        for at, text in enumerate(texts):
-            written = remember.write(work, PERSON, Draft(Claim(Kind.FACT, Scope.PRIVATE, text), source))
-            if written.id is not None and written.changed:
-                ids.append((at, written.id))
-    return ids
+    """One memory a text, in a new vault, with its vector beside it; see `filling` for more than 100,000."""
+    filling.fill(layout, PASSPHRASE, found.texts[: filling.WRITTEN], found.vectors, DEFAULT_MODEL, means)
 
 
 def rss_mb(pid: int) -> float:
@@ -156,7 +134,7 @@ def timed_ms(call: Callable[[], Any]) -> float:
 
 def measure_daemon(home: Path, size: int, questions: list[str]) -> float:
     """Start, unlock, ask; print its figures and return recall's p95 in ms."""
-    client = Client(home, name="bench")
+    client = Client(home, name="bench", timeout_s=UNLOCK_S)
     try:
         figure(size, "start_ms", timed_ms(client.connect))
         header = header_file.read(home)
@@ -167,11 +145,12 @@ def measure_daemon(home: Path, size: int, questions: list[str]) -> float:
         for question in questions[:WARM_UP]:
             client.call("recall", {"query": question})
         times_ms: list[float] = []
-        answered = 0
+        answered, last = 0, list[dict[str, Any]]()
         for question in questions[WARM_UP:]:
             started = time.perf_counter()
             answer = client.call("recall", {"query": question})
             times_ms.append(1e3 * (time.perf_counter() - started))
+            last = answer["results"] or last
             answered += bool(answer["results"])
             if answer["mode"] != "hybrid":
                 raise SystemExit(f"a recall was {answer['mode']}, not hybrid")
@@ -180,9 +159,21 @@ def measure_daemon(home: Path, size: int, questions: list[str]) -> float:
         figure(size, "recall_p95_ms", p95)
         figure(size, "recall_answered_share", answered / len(times_ms))
         figure(size, "daemon_rss_mb", rss_mb(client.hello["pid"]))
+        measure_changes(client, size, last[:1])
         return p95
     finally:
         end(client)
+
+
+def measure_changes(client: Client, size: int, last: list[dict[str, Any]]) -> None:
+    """One memory more until it is acknowledged, and one old memory deleted."""
+    source = {"type": "user", "ref": "bench:added"}
+    new = {"content": "The spare key of the archive hangs behind door 41", "kind": "fact", "scope": "private"}
+    figure(size, "add_ms", timed_ms(lambda: client.call("memory.add", {**new, "source": source})))
+    client.call("presence.prove", {"passphrase": PASSPHRASE})
+    ids = [found["id"] for found in last]
+    if ids:
+        figure(size, "delete_ms", timed_ms(lambda: client.call("memory.delete", {"ids": ids})))
 
 
 def await_model(client: Client) -> None:
