@@ -77,7 +77,8 @@ bench: setup ## Speed and memory of recall at 10,000 and 100,000 memories
 	$(BIN)/python bench/recall.py $(if $(wildcard $(DATA)),--data $(DATA))
 
 bench-peers: setup-dev ## Other ways to find a memory on the same data (installs them into build/peers)
-	$(BIN)/python bench/peers.py --data $(DATA) --peers build/peers
+	$(BIN)/python bench/peers.py --data $(DATA) --peers build/peers --markdown
+	$(BIN)/python bench/peers_speed.py --peers build/peers --markdown
 
 bench-retrieval: setup ## Retrieval quality on the public data sets (DATA=folder)
 	$(BIN)/python bench/retrieval.py --data $(DATA)
