@@ -39,12 +39,11 @@ def test_a_session_gets_its_projects_memory_and_its_proposals_wait_for_the_perso
         host.tool("memory_add", **add),
         host.tool("memory_search", query="harbour crane pier"),
     )
-    assert "The staging server is reached through the bastion host only" in ran.start()
-    recalled = ran.context().replace(ran.start(), "")
-    assert STAGING in recalled
-    assert own in recalled
+    assert STAGING in ran.start(), "the project's facts are there from the start"
+    assert STAGING not in ran.context().replace(ran.start(), ""), "and are not repeated for a prompt"
     found, added, nothing = ran.answers()
     assert STAGING in found
+    assert own in found
     assert "pending" in added
     assert ELSEWHERE not in nothing
     for hidden in (ELSEWHERE, PERSONAL, "crane is", "teapots"):
